@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { writable } from '@svc/devnet/writable'
 import { createPublished, type PublishedLog } from '@svc/gateway/log/published'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
@@ -54,7 +55,7 @@ async function publishRow(): Promise<Row> {
   }))
   const begun = performance.now()
   for (let i = 0; i < rows.length; i += 500) {
-    await db
+    await writable(db)
       .insertInto('statements')
       .values(rows.slice(i, i + 500))
       .execute()

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { writable } from '@svc/devnet/writable'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
 import { seedStatement } from '@svc/testbed/seed-statements'
@@ -110,17 +111,19 @@ async function addFiles({ context }: Gateway, lockerId: string, count: number, r
     filename: `${row.filename}-${round}`,
     object_id: `${row.object_id}-${round}`,
   }))
-  await db.transaction().execute(async (tx) => {
-    await tx.insertInto('files').values(copies).execute()
-    await tx
-      .updateTable('lockers')
-      .set((eb) => ({
-        manifest_version: eb('manifest_version', '+', 1),
-        file_count: eb('file_count', '+', copies.length),
-      }))
-      .where('locker_id', '=', lockerId)
-      .execute()
-  })
+  await writable(db)
+    .transaction()
+    .execute(async (tx) => {
+      await tx.insertInto('files').values(copies).execute()
+      await tx
+        .updateTable('lockers')
+        .set((eb) => ({
+          manifest_version: eb('manifest_version', '+', 1),
+          file_count: eb('file_count', '+', copies.length),
+        }))
+        .where('locker_id', '=', lockerId)
+        .execute()
+    })
 }
 
 /** The name of a seeded file. */

@@ -1,6 +1,7 @@
 // Fills a gateway's database from inside the engine, for lockers and files by the million. The rows are as the gateway
 // writes them, but signatures and digests of copied lockers are good for the first only.
 
+import { writable } from '@svc/devnet/writable'
 import type { Context } from '@svc/gateway/context'
 import type { Locker } from '@svc/gateway/db/schema'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -32,7 +33,7 @@ export async function seedManyFiles({ database, now }: Context, locker: Locker, 
       select object_id, ${locker.provider}, null, 'held', ${sql.lit(seconds)} from files
       where locker_id = ${locker.locker_id} order by object_id`.execute(db)
   })
-  await db
+  await writable(db)
     .updateTable('lockers')
     .set({ file_count: count, total_bytes: count * FILE_BYTES, manifest_version: 1, manifest_changed_at: at })
     .where('locker_id', '=', locker.locker_id)
@@ -45,30 +46,36 @@ export async function seedCopies({ database }: Context, locker: Locker, count: n
   const { dialect } = database
   const randomHex = randomHexOf(dialect)
   const { receipt_id, owner } = locker
-  await database.db.transaction().execute(async (tx) => {
-    const receipt = await tx.selectFrom('receipts').selectAll().where('receipt_id', '=', receipt_id).executeTakeFirst()
-    const statement = await tx.selectFrom('statements').selectAll().where('receipt_id', '=', receipt_id).execute()
-    const replaced = {
-      id: receipt_id.slice('rcpt_'.length),
-      purchase: receipt!.pay_req_id.slice('pr_'.length),
-      locker: locker.locker_id.slice('locker_'.length),
-      owner,
-      digest: statement[0]!.statement_digest!.slice('sha256:'.length),
-    }
-    await sql`
+  await writable(database.db)
+    .transaction()
+    .execute(async (tx) => {
+      const receipt = await tx
+        .selectFrom('receipts')
+        .selectAll()
+        .where('receipt_id', '=', receipt_id)
+        .executeTakeFirst()
+      const statement = await tx.selectFrom('statements').selectAll().where('receipt_id', '=', receipt_id).execute()
+      const replaced = {
+        id: receipt_id.slice('rcpt_'.length),
+        purchase: receipt!.pay_req_id.slice('pr_'.length),
+        locker: locker.locker_id.slice('locker_'.length),
+        owner,
+        digest: statement[0]!.statement_digest!.slice('sha256:'.length),
+      }
+      await sql`
       create temporary table copies as select ${randomHex} as id, ${randomHex} as purchase, substr(${randomHex}, 1, 5) || number as locker,
         ${randomHex} || substr(${randomHex}, 1, 12) as owner, ${randomHex} || ${randomHex} as digest
       from (${numbersFrom(0, count)}) as numbers`.execute(tx)
-    await withoutIndexes(tx, dialect, ['pay_requests', 'receipts', 'lockers', 'attestations'], async () => {
-      await copyRow(tx, 'pay_requests', 'pay_req_id', receipt!.pay_req_id, replaced)
-      await copyRow(tx, 'receipts', 'receipt_id', receipt_id, replaced)
-      await copyRow(tx, 'owners', 'owner', owner, replaced)
-      await copyRow(tx, 'lockers', 'receipt_id', receipt_id, replaced)
-      await copyRow(tx, 'attestations', 'receipt_id', receipt_id, replaced)
-      await copyRow(tx, 'statements', 'receipt_id', receipt_id, replaced)
+      await withoutIndexes(tx, dialect, ['pay_requests', 'receipts', 'lockers', 'attestations'], async () => {
+        await copyRow(tx, 'pay_requests', 'pay_req_id', receipt!.pay_req_id, replaced)
+        await copyRow(tx, 'receipts', 'receipt_id', receipt_id, replaced)
+        await copyRow(tx, 'owners', 'owner', owner, replaced)
+        await copyRow(tx, 'lockers', 'receipt_id', receipt_id, replaced)
+        await copyRow(tx, 'attestations', 'receipt_id', receipt_id, replaced)
+        await copyRow(tx, 'statements', 'receipt_id', receipt_id, replaced)
+      })
+      await sql`drop table copies`.execute(tx)
     })
-    await sql`drop table copies`.execute(tx)
-  })
   await updateStatistics(database.db, dialect)
 }
 

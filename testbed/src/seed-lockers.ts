@@ -2,6 +2,7 @@
 // lockers that are too large to fill over HTTP.
 
 import { createHash, randomBytes } from 'node:crypto'
+import { writable } from '@svc/devnet/writable'
 import type { Context } from '@svc/gateway/context'
 import { createLocker } from '@svc/gateway/lockers/create-locker'
 import { insertPayRequests, insertReceipt } from '@svc/gateway/purchases/store'
@@ -23,9 +24,11 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
   const { config, database, signers } = context
   const createdAt = Math.floor(context.now() / 1000)
   const quote = JSON.stringify({ extensions: { svc: { terms: config.payments.terms[provider as 'gcs'] } } })
-  await insertPayRequests(database.db, [
-    { pay_req_id: `pr_${id}`, provider, units, quote, created_at: createdAt, expires_at: createdAt + 300 },
-  ])
+  await database.commit((tx) =>
+    insertPayRequests(tx, [
+      { pay_req_id: `pr_${id}`, provider, units, quote, created_at: createdAt, expires_at: createdAt + 300 },
+    ]),
+  )
   const isEvm = owner.startsWith('0x')
   const unsigned = {
     receipt_id: receiptId(`pr_${id}`, `tx_${id}`),
@@ -45,7 +48,7 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
   } as const
   const signature = await signers.statement.sign(receiptMessage(unsigned))
   const receipt = signedReceipt(unsigned, signers.statement.publicKey, signature)
-  await insertReceipt(database.db, receipt)
+  await insertReceipt(writable(database.db), receipt)
   return receipt
 }
 
@@ -54,15 +57,17 @@ export async function seedLocker(context: Context, purchase: SeededPurchase) {
   const receipt = await seedReceipt(context, purchase)
   const { provider = 'gcs' } = purchase
   const quote = JSON.stringify({ extensions: { svc: { terms: context.config.payments.terms[provider as 'gcs'] } } })
-  const made = await context.database.db.transaction().execute((tx) =>
-    createLocker(tx, {
-      receipt,
-      request: { provider, quote },
-      tags: [],
-      createdAt: Math.floor(context.now() / 1000),
-      maxPerOwner: Number.MAX_SAFE_INTEGER,
-    }),
-  )
+  const made = await writable(context.database.db)
+    .transaction()
+    .execute((tx) =>
+      createLocker(tx, {
+        receipt,
+        request: { provider, quote },
+        tags: [],
+        createdAt: Math.floor(context.now() / 1000),
+        maxPerOwner: Number.MAX_SAFE_INTEGER,
+      }),
+    )
   if (made.outcome === 'refused') throw made.refusal
   return made.locker
 }
@@ -72,19 +77,21 @@ const ROWS_AT_ONCE = 1000
 /** Confirmed files named `folder-<i>/file-<i>.txt`, without bytes in storage. */
 export async function seedFiles({ database, now }: Context, lockerId: string, count: number): Promise<void> {
   const at = isoSeconds(Math.floor(now() / 1000))
-  await database.db.transaction().execute(async (tx) => {
-    for (let first = 0; first < count; first += ROWS_AT_ONCE) {
-      const rows = Array.from({ length: Math.min(ROWS_AT_ONCE, count - first) }, (_, i) =>
-        fileRow(lockerId, first + i, at),
-      )
-      await tx.insertInto('files').values(rows).execute()
-    }
-    await tx
-      .updateTable('lockers')
-      .set({ file_count: count, total_bytes: count * FILE_BYTES, manifest_version: 1, manifest_changed_at: at })
-      .where('locker_id', '=', lockerId)
-      .execute()
-  })
+  await writable(database.db)
+    .transaction()
+    .execute(async (tx) => {
+      for (let first = 0; first < count; first += ROWS_AT_ONCE) {
+        const rows = Array.from({ length: Math.min(ROWS_AT_ONCE, count - first) }, (_, i) =>
+          fileRow(lockerId, first + i, at),
+        )
+        await tx.insertInto('files').values(rows).execute()
+      }
+      await tx
+        .updateTable('lockers')
+        .set({ file_count: count, total_bytes: count * FILE_BYTES, manifest_version: 1, manifest_changed_at: at })
+        .where('locker_id', '=', lockerId)
+        .execute()
+    })
 }
 
 const FILE_BYTES = 100

@@ -2,6 +2,7 @@
 // not about attesting, and for lockers that are too large to fill over HTTP.
 
 import type { Anchor } from '@svc/api/attestations'
+import { writable } from '@svc/devnet/writable'
 import { type AttestationRecord, attestationRecord } from '@svc/gateway/attestations/record'
 import type { Snapshot } from '@svc/gateway/attestations/snapshots/make-snapshot'
 import { insertSnapshot } from '@svc/gateway/attestations/snapshots/store'
@@ -61,13 +62,13 @@ async function move(
   anchor: Anchor | null,
   status: AttestationTable['status'],
 ): Promise<void> {
-  await db
+  await writable(db)
     .updateTable('statements')
     .set({ anchor: anchor && JSON.stringify(anchor) })
     .where('receipt_id', '=', receiptId)
     .where('sequence', '=', sequence)
     .execute()
-  await db.updateTable('attestations').set({ status }).where('receipt_id', '=', receiptId).execute()
+  await writable(db).updateTable('attestations').set({ status }).where('receipt_id', '=', receiptId).execute()
 }
 
 interface SeededOracleRecord {
@@ -124,11 +125,13 @@ export async function seedOracleRecord(
     deferral: null,
     whole_budget_at: null,
   }
-  await context.database.db.transaction().execute(async (tx) => {
-    await insertSnapshot(tx, snapshot.row)
-    await insertStatement(tx, statement)
-    await tx.insertInto('attestations').values(attestation).execute()
-  })
+  await writable(context.database.db)
+    .transaction()
+    .execute(async (tx) => {
+      await insertSnapshot(tx, snapshot.row)
+      await insertStatement(tx, statement)
+      await tx.insertInto('attestations').values(attestation).execute()
+    })
   return attestationRecord(statement, attestation)
 }
 
@@ -139,6 +142,7 @@ async function snapshotOf(
 ): Promise<Snapshot> {
   const snapshot = await takeSnapshot({
     db: database.db,
+    commit: database.commit,
     databaseUrl: databaseUrl ?? `sqlite:${config.dataDir}/gateway.db`,
     lockerId: locker_id,
     findAbsent: async () => new Set(),

@@ -48,7 +48,7 @@ export async function createContext(
   const comparing = setInterval(() => void database.server().then(onServer, () => {}), COMPARE_MS)
   comparing.unref()
   opened.defer(() => clearInterval(comparing))
-  const { db } = database
+  const { commit } = database
   const isPaused = () => clock.isWrong()
   const queue = await createQueue<JobPayloads>({ database, databaseUrl, log, now, randomBytes, isPaused, tracer })
   opened.defer(() => queue.stop({ graceMs: JOBS_GRACE_MS }))
@@ -61,10 +61,10 @@ export async function createContext(
     signer: ed25519Signer(secrets.signingSeed),
     delegationKeys: createDelegationKeys(secrets.delegationSeed),
     sales: await openSales(config.payments, secrets, now, log),
-    gateway: openGatewayLink({ db, config, now, log, wait: overrides.waitToRetry }),
+    gateway: openGatewayLink({ database, config, now, log, wait: overrides.waitToRetry }),
     findSigner: createSignerFinder(),
-    useNonce: createNonces(db),
-    rateLimiter: createRateLimiter({ db, now }),
+    useNonce: createNonces(commit),
+    rateLimiter: createRateLimiter({ database, now }),
     queue,
     withSlot: createSubscriberSlots(),
     postWebhook: overrides.postWebhook ?? ((url, message) => postWebhook(url, message, { resolve })),

@@ -22,17 +22,17 @@ export async function deleteOldData(
   signal: AbortSignal,
   maxKeptQuotes = MAX_KEPT_QUOTES,
 ): Promise<void> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const now = unixNow(context)
   const { lateConfirmSeconds } = context.config.payments
-  await inBatches(signal, () => deleteDeliveries(db, now - DELIVERIES_KEPT, BATCH))
+  await inBatches(signal, () => commit((tx) => deleteDeliveries(tx, now - DELIVERIES_KEPT, BATCH)))
   const over = now - lateConfirmSeconds
   const tooMany = await endOfTooMany((end, n) => nthEndBefore(db, end, n), over, maxKeptQuotes)
-  await inBatches(signal, () => deleteUnpaid(db, Math.max(over - UNPAID_KEPT, tooMany), BATCH))
-  await inBatches(signal, () => deleteNeverRegistered(db, now - NEVER_REGISTERED_KEPT, BATCH))
+  await inBatches(signal, () => commit((tx) => deleteUnpaid(tx, Math.max(over - UNPAID_KEPT, tooMany), BATCH)))
+  await inBatches(signal, () => commit((tx) => deleteNeverRegistered(tx, now - NEVER_REGISTERED_KEPT, BATCH)))
   await context.queue.forgetDead()
   for (const delegationId of await findEndedWithLeftovers(db, BATCH))
-    await inBatches(signal, () => deleteWatched(db, delegationId, BATCH))
+    await inBatches(signal, () => commit((tx) => deleteWatched(tx, delegationId, BATCH)))
 }
 
 async function inBatches(signal: AbortSignal, deleteBatch: () => Promise<number>): Promise<void> {

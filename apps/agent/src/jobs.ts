@@ -31,7 +31,7 @@ export function registerJobs(context: Context, { delegations, work }: Rooms): vo
   handle('watch', watching, ({ delegation_id }, run) => work.watch(delegation_id, run))
   handle('tell', delivering, ({ delivery_id }, run) => work.deliverWebhook(delivery_id, run))
   every(60, 'due-work', () => work.enqueueDue())
-  every(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(context)))
+  every(60, 'forget-nonces', () => database.commit((tx) => forgetNonces(tx, unixNow(context))))
   every(300, 'forget-rate-limits', () => rateLimiter.forget())
   every(3600, 'forget-old', (run) => deleteOldData(context, run.signal))
 

@@ -9,6 +9,7 @@ import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
+import { writable } from '@svc/devnet/writable'
 import type { Variables } from '@svc/http-service/config'
 import { type Client, createClient, type Locker, lockerOf } from '@svc/sdk'
 import { startTestAgent } from '@svc/testbed/agent'
@@ -151,8 +152,8 @@ export async function startAgentStack(variables: Variables = {}, overrides: Over
     },
     async grantSubscription(who) {
       const starts_at = seconds()
-      const row = await lockSubscription(database.db, who.identity, `sub_${randomBytes(16).toString('hex')}`)
-      await setSubscription(database.db, { ...row, starts_at, expires_at: starts_at + TERM_SECONDS })
+      const row = await lockSubscription(writable(database.db), who.identity, `sub_${randomBytes(16).toString('hex')}`)
+      await setSubscription(writable(database.db), { ...row, starts_at, expires_at: starts_at + TERM_SECONDS })
       return who
     },
     seedReceipt: async ({ identity: owner }) => lockerOf((await seedReceipt(gateway.context, { owner })).receipt_id),

@@ -1,6 +1,7 @@
 // Delegations written straight into the database, for tests that need no gateway.
 
 import { randomBytes } from 'node:crypto'
+import { writable } from '@svc/devnet/writable'
 import { toHex } from '@svc/protocol/bytes'
 import type { Db, DelegationRow } from '../src/db/schema.ts'
 import { insertDelegation } from '../src/delegations/store.ts'
@@ -9,8 +10,8 @@ import { lockSubscription } from '../src/subscriptions/store.ts'
 /** An active delegation with a subscription; returns its id. */
 export async function insertTestDelegation(db: Db, changes: Partial<DelegationRow> = {}): Promise<string> {
   const id = toHex(randomBytes(16))
-  await lockSubscription(db, `owner ${id}`, `sub_${id}`)
-  await insertDelegation(db, {
+  await lockSubscription(writable(db), `owner ${id}`, `sub_${id}`)
+  await insertDelegation(writable(db), {
     delegation_id: `dlg_${id}`,
     identity: `owner ${id}`,
     receipt_id: `rcpt_${id}`,

@@ -1,5 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { startTestAgent } from '@svc/testbed/agent'
 import { beforeEach, expect, it } from 'vitest'
 import type { DelegationRow } from '../src/db/schema.ts'
@@ -22,7 +23,7 @@ forEachDatabase('deleting old data', (database) => {
   )
   beforeEach(async () => {
     now = START
-    for (const table of ['receipts', 'pay_requests'] as const) await db().deleteFrom(table).execute()
+    for (const table of ['receipts', 'pay_requests'] as const) await writable(db()).deleteFrom(table).execute()
   })
 
   const db = () => agent.context.database.db
@@ -40,10 +41,10 @@ forEachDatabase('deleting old data', (database) => {
 
   async function see(delegation_id: string): Promise<void> {
     const file = { sha256: '', size_bytes: 1, run_id: 'run', read_at: null, trouble: null }
-    await putSeenFiles(db(), [{ ...file, delegation_id, filename: 'seen' }])
-    await putStatement(db(), { delegation_id, sequence: 1, digest: '' })
+    await putSeenFiles(writable(db()), [{ ...file, delegation_id, filename: 'seen' }])
+    await putStatement(writable(db()), { delegation_id, sequence: 1, digest: '' })
     const mirror = { url: 'https://files.example/', sha256: null, run_id: 'run', fetched_at: null, trouble: null }
-    await putMirror(db(), { ...mirror, delegation_id, filename: 'seen' })
+    await putMirror(writable(db()), { ...mirror, delegation_id, filename: 'seen' })
   }
 
   const seen = async (id: string) => [
@@ -54,7 +55,7 @@ forEachDatabase('deleting old data', (database) => {
 
   it('AGENT-04 keeps the log for ever and deletes webhook deliveries after thirty days', async () => {
     const id = await newDelegation()
-    await db()
+    await writable(db())
       .transaction()
       .execute((tx) => addFindings(agent.context, tx, id, [{ kind: 'file_gone', detail: {} }]))
     const told = () => db().selectFrom('deliveries').selectAll().where('delegation_id', '=', id).execute()
@@ -97,13 +98,18 @@ forEachDatabase('deleting old data', (database) => {
 
   it('AGENT-02 T-11 keeps paid quotes, and deletes unpaid ones long after they could be paid', async () => {
     const quoted = async (id: string) => {
-      await insertPayRequest(db(), { pay_req_id: id, created_at: START - 900, expires_at: START, quote: '{}' })
+      await insertPayRequest(writable(db()), {
+        pay_req_id: id,
+        created_at: START - 900,
+        expires_at: START,
+        quote: '{}',
+      })
       return id
     }
     const [paid, unpaid] = [await quoted('paid'), await quoted('unpaid')]
     const times = { starts_at: START, expires_at: START + 30 * DAY }
     const purchase = { receipt_id: paid, network: 'n', tx: paid, identity: 'i', subscription_id: 's', ...times }
-    await insertPurchase(db(), { ...purchase, pay_req_id: paid, receipt: {} as never })
+    await insertPurchase(writable(db()), { ...purchase, pay_req_id: paid, receipt: {} as never })
     const left = async () => (await findPayRequests()).map(({ pay_req_id }) => pay_req_id)
     await deleteAfter(92 * DAY)
     expect(await left()).toEqual([paid, unpaid])
@@ -114,7 +120,12 @@ forEachDatabase('deleting old data', (database) => {
   it('T-145 keeps only so many quotes that cannot be confirmed any more, and the newest of them', async () => {
     const ends = [1, 2, 3, 4].map((day) => START + day * DAY)
     for (const expires_at of ends)
-      await insertPayRequest(db(), { pay_req_id: `pr_${expires_at}`, created_at: START, expires_at, quote: '{}' })
+      await insertPayRequest(writable(db()), {
+        pay_req_id: `pr_${expires_at}`,
+        created_at: START,
+        expires_at,
+        quote: '{}',
+      })
     now = START + 6 * DAY - 1
     await deleteOldData(agent.context, new AbortController().signal, 2)
     expect((await findPayRequests()).map(({ expires_at }) => expires_at)).toEqual(ends.slice(1))

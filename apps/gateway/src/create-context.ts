@@ -18,6 +18,7 @@ import { openProviders } from '@svc/storage/open-providers'
 import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
 import { type Continuity, createContinuity } from './continuity/continuity.ts'
+import type { Entry } from './continuity/entries.ts'
 import { migrations } from './db/migrations.ts'
 import type { Schema } from './db/schema.ts'
 import { postgresLimits } from './db/settings.ts'
@@ -42,11 +43,17 @@ export async function createContext(
   const now = overrides.now ?? Date.now
 
   let continuity: Continuity | null = null
-  const database = await openDatabase<Schema>({
+  const database = await openDatabase<Schema, Entry>({
     url: secrets.databaseUrl,
     migrations,
     onServer: (server) => continuity?.serverSeen(server),
     postgres: postgresLimits(config.database, config.processes),
+    guard: {
+      requireCurrent: async () => continuity?.guard.requireCurrent(),
+      assertCurrent: () => continuity?.guard.assertCurrent(),
+      journal: async (entries) => continuity?.guard.journal(entries),
+      unclear: (entries) => continuity?.guard.unclear(entries),
+    },
   })
   opened.defer(() => database.close())
 
@@ -101,7 +108,7 @@ export async function createContext(
     queue,
     providers,
     sales: await openSales(config.payments, secrets, now, log),
-    rateLimiter: createRateLimiter({ db: database.db, now }),
+    rateLimiter: createRateLimiter({ database, now }),
     continuity: watched,
     fetchSource:
       overrides.fetchSource ?? ((url, maxBytes, signal) => openSource(url, { resolve, deadlineMs, maxBytes, signal })),

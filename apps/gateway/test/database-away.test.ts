@@ -1,5 +1,6 @@
 import { openDatabase } from '@svc/database/open'
 import { type KillablePostgres, startKillablePostgres } from '@svc/devnet/killable-postgres'
+import { writable } from '@svc/devnet/writable'
 import { startTestGateway } from '@svc/testbed/gateway'
 import {
   ed25519Identity,
@@ -126,7 +127,7 @@ it('T-87 queries that wait for a lock, and requests that wait for a connection, 
   tags: ['nightly'],
 }, async () => {
   const other = await openDatabase<Schema>({ url: server.url, migrations })
-  const locking = await other.db.startTransaction().execute()
+  const locking = await writable(other.db).startTransaction().execute()
   await sql`lock table receipts, lockers in access exclusive mode`.execute(locking)
   const read = () => house.send('GET', `/v1/receipts/${locker.receiptId}`)
   const replies = await Promise.all([...Array.from({ length: 12 }, read), ...requests().map((request) => request())])

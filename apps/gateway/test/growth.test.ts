@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { countRows, tableNames } from '@svc/devnet/table-names'
+import { writable } from '@svc/devnet/writable'
 import { withoutTransferRequests } from '@svc/sales/quote'
 import { openMarket } from '@svc/testbed/market'
 import { bytesOf, ed25519Identity, signCall } from '@svc/testbed/signing'
@@ -106,7 +107,7 @@ forEachDatabase('the tables of the gateway', (database) => {
       for (let i = 0; i < ADDRESSES_PER_STEP; i++) await strangers(`198.51.${step}.${i}`)
       market.clock.advance(DAY / STEPS)
       // Nonces are also kept by the clock of the database, which does not move with this one.
-      await db.updateTable('nonces').set({ forget_at: 0 }).execute()
+      await writable(db).updateTable('nonces').set({ forget_at: 0 }).execute()
       await queue.drain()
     }
     const after = await countOwnRows(db)

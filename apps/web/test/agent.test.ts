@@ -3,6 +3,7 @@
 import { DEV_AGENT_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { freePort } from '@svc/devnet/free-port'
 import { AGENT_TREASURY, DEMO_PAYERS, type DevKey } from '@svc/devnet/primary-chain/dev-accounts'
+import { writable } from '@svc/devnet/writable'
 import { toBase58 } from '@svc/protocol/bytes'
 import { createClient, type Locker } from '@svc/sdk'
 import { signerFromSeed } from '@svc/sdk/signers'
@@ -55,7 +56,7 @@ async function subscribe({ address: identity }: DevKey): Promise<void> {
   const starts_at = Math.floor(Date.now() / 1000)
   const row = { identity, subscription_id: crypto.randomUUID(), starts_at, expires_at: starts_at + 30 * 86_400 }
   const { db } = agent.context.database
-  await db
+  await writable(db)
     .insertInto('subscriptions')
     .values(row)
     .onConflict((conflict) => conflict.doNothing())
@@ -184,7 +185,7 @@ it('T-74 T-67 a payment that a reload cuts short is settled, and never made twic
   expect((await treasury()) - before).toBe(PRICE_USDC)
 
   // It runs out.
-  await agent.context.database.db
+  await writable(agent.context.database.db)
     .updateTable('subscriptions')
     .set({ expires_at: 1_700_000_000 })
     .where('identity', '=', OTHER.address)

@@ -2,6 +2,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writable } from '@svc/devnet/writable'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKey } from '@svc/protocol/keys'
 import { readToken } from '@svc/protocol/short-url'
@@ -216,7 +217,7 @@ describe('uploads', () => {
     const { config, database } = site.gateway.context
     const full = await newLocker()
     const terms = JSON.stringify({ ...JSON.parse(full.row.terms), file_limit: 2 })
-    const lockers = database.db.updateTable('lockers').set({ terms })
+    const lockers = writable(database.db).updateTable('lockers').set({ terms })
     await lockers.where('locker_id', '=', full.locker.locker_id).execute()
     const { enforcesTerms } = config.lockers
     Object.assign(config.lockers, { enforcesTerms: true })

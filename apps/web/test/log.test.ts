@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { LogState } from '@svc/api/log'
+import { writable } from '@svc/devnet/writable'
 import { fromBase64, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { seedStatement } from '@svc/testbed/seed-statements'
@@ -37,14 +38,16 @@ describe('a log that grows', { shuffle: false }, () => {
     await page.getByText('for the first time, and remembers it with 1 entry.').waitFor()
 
     const { database, queue } = site.gateway.context
-    const anHourAgo = database.db.updateTable('log_checkpoints')
+    const anHourAgo = writable(database.db).updateTable('log_checkpoints')
     await anHourAgo.set(({ eb }) => ({ signed_at: eb('signed_at', '-', 7200) })).execute()
-    await database.db.transaction().execute((tx) => queue.enqueue(tx, 'anchor-log', {}))
+    await writable(database.db)
+      .transaction()
+      .execute((tx) => queue.enqueue(tx, 'anchor-log', {}))
     await queue.drain()
     await addStatements(22)
     const none = { record: '{}', anchor: null, issued_at: 0, sequence: 1 }
     const lost = { receipt_id: 'rcpt_lost', locker_id: 'lost', snapshot_key: 'lost', statement_digest: '5'.repeat(64) }
-    await database.db
+    await writable(database.db)
       .insertInto('statements')
       .values({ ...none, ...lost })
       .execute()

@@ -4,6 +4,7 @@ import type { OperatorGrowth } from '@svc/api/operations'
 import type { Quote } from '@svc/api/purchases'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { payLeg } from '@svc/devnet/pay-leg'
+import { writable } from '@svc/devnet/writable'
 import type { Locator, Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useSite } from './site.ts'
@@ -72,15 +73,17 @@ async function seedPast(): Promise<void> {
     },
     { ...each, start, network: 'evm-mainnet', asset: 'MON', provider: 'gcs', usd_micros: 250_000 * (1 + (i % 7)) },
   ])
-  await db.insertInto('sales_periods').values(sales).execute()
+  await writable(db).insertInto('sales_periods').values(sales).execute()
   const samples = days.map((sampled_at, i) => ({ sampled_at, lockers: 90 - i, files: 900, bytes: 3e9, purchases: 4 }))
-  await db.insertInto('growth_samples').values(samples).execute()
+  await writable(db).insertInto('growth_samples').values(samples).execute()
 }
 
 async function deadJob(): Promise<string> {
   const { queue, database } = site.gateway.context
   const receipt_id = `rcpt_${'0'.repeat(32)}`
-  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
+  await writable(database.db)
+    .transaction()
+    .execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
   await queue.drain()
   return (await queue.deadLetters())[0]!.id
 }

@@ -3,6 +3,7 @@
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writable } from '@svc/devnet/writable'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
 import { seedStatement } from '@svc/testbed/seed-statements'
@@ -103,7 +104,11 @@ describe('a gateway with two faces', { shuffle: false }, () => {
 
   it('T-114 MON-05 a statement that is dropped is caught by the monitor', async () => {
     const { db } = honest.context.database
-    await db.updateTable('statements').set({ record: '{}' }).where('receipt_id', '=', locker.receipt_id).execute()
+    await writable(db)
+      .updateTable('statements')
+      .set({ record: '{}' })
+      .where('receipt_id', '=', locker.receipt_id)
+      .execute()
     await witness.monitor.round()
     expect(await alarms()).toContain('vanished_statement')
   })

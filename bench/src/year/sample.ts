@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream'
 import { startLocalChains } from '@svc/devnet/local-chains'
+import { writable } from '@svc/devnet/writable'
 import type { Context } from '@svc/gateway/context'
 import type { Locker, Schema } from '@svc/gateway/db/schema'
 import { toBase58 } from '@svc/protocol/bytes'
@@ -119,14 +120,14 @@ async function changeFiles({ database }: Context, { locker_id }: Locker, files: 
   for (let change = 0; change < CHANGES; change++) {
     const number = String(Math.floor(Math.random() * files)).padStart(7, '0')
     const hash = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')
-    await db
+    await writable(db)
       .updateTable('files')
       .set({ content_hash: `sha256:${hash}` })
       .where('locker_id', '=', locker_id)
       .where('filename', '=', `folder-${number.slice(0, 4)}/file-${number}.txt`)
       .execute()
   }
-  await db
+  await writable(db)
     .updateTable('lockers')
     .set((eb) => ({ manifest_version: eb('manifest_version', '+', 1) }))
     .where('locker_id', '=', locker_id)

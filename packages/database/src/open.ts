@@ -1,11 +1,18 @@
 import { type Dialect, Kysely } from 'kysely'
+import { type Commit, createCommit, type Guard } from './commit.ts'
 import { type DialectName, dialectNameOf } from './dialects.ts'
 import { type Migrations, migrate } from './migrate.ts'
 import type { PostgresLimits, PostgresOptions } from './postgres.ts'
 import { type ServerIdentity, serverIdentity, sqlitePath } from './server-identity.ts'
 
-export interface Database<Schema> {
-  db: Kysely<Schema>
+/** What reads. Only `commit` gives what writes. */
+export interface Reader<Schema>
+  extends Pick<Kysely<Schema>, 'selectFrom' | 'selectNoFrom' | 'case' | 'dynamic' | 'executeQuery' | 'getExecutor'> {}
+
+export interface Database<Schema, Entry = never> {
+  db: Reader<Schema>
+  /** The only way to write. */
+  commit: Commit<Schema, Entry>
   dialect: DialectName
   /** Which server, and which history of its data, the queries go to. */
   server(): Promise<ServerIdentity>
@@ -13,17 +20,21 @@ export interface Database<Schema> {
   close(): Promise<void>
 }
 
-interface OpenOptions {
+interface OpenOptions<Entry> {
   url: string
   migrations: Migrations
   postgres?: PostgresLimits
   /** Of PostgreSQL: called before a new connection is used, with the server that it leads to. */
   onServer?: (server: ServerIdentity) => void
+  /** Of commits. */
+  guard?: Guard<Entry>
 }
 
 /** Opens `sqlite:<path>` or `postgres://…` and applies the pending migrations. */
-export async function openDatabase<Schema>(options: OpenOptions): Promise<Database<Schema>> {
-  const { url, migrations, postgres, onServer } = options
+export async function openDatabase<Schema, Entry = never>(
+  options: OpenOptions<Entry>,
+): Promise<Database<Schema, Entry>> {
+  const { url, migrations, postgres, onServer, guard } = options
   const dialect = dialectNameOf(url)
   const db = new Kysely<unknown>({
     dialect: await createDialect(dialect, url, { ...postgres, ...(onServer && { onServer }) }),
@@ -36,8 +47,9 @@ export async function openDatabase<Schema>(options: OpenOptions): Promise<Databa
     throw error
   }
   // The migrations made the tables of the schema.
+  const made = db as Kysely<Schema>
   const server = () => serverIdentity(db, url)
-  return { db: db as Kysely<Schema>, dialect, server, close: () => db.destroy() }
+  return { db: made, commit: createCommit(made, dialect, guard), dialect, server, close: () => db.destroy() }
 }
 
 /** By a connection of its own: a migration may take longer than a query. */

@@ -10,12 +10,15 @@ import {
   SqliteAdapter,
   sql,
 } from 'kysely'
+import type { Reader } from './open.ts'
+
+type Executor = Pick<Kysely<unknown>, 'executeQuery' | 'getExecutor'>
 
 /** What both engines take as a parameter. */
 type Value = string | number | bigint | Uint8Array | null
 
-export type Prepared<Schema, Values extends readonly Value[], Row> = (
-  db: Kysely<Schema>,
+export type Prepared<Db, Values extends readonly Value[], Row> = (
+  db: Db,
   ...values: Values
 ) => Promise<QueryResult<Row>>
 
@@ -26,9 +29,9 @@ export type Prepared<Schema, Values extends readonly Value[], Row> = (
  * PostgreSQL gets the same text each time but no named statement: one that was planned before a migration fails after
  * it, and a connection pooler between may not know its name.
  */
-export function prepared<Schema, Values extends readonly Value[], Row>(
-  build: (db: Kysely<Schema>, ...values: Values) => Compilable<Row>,
-): Prepared<Schema, Values, Row> {
+export function prepared<Db extends Executor, Values extends readonly Value[], Row>(
+  build: (db: Db, ...values: Values) => Compilable<Row>,
+): Prepared<Db, Values, Row> {
   // A transaction has the adapter of its database.
   const templates = new WeakMap<object, Template<Row>>()
   return (db, ...values) => {
@@ -44,9 +47,9 @@ export function prepared<Schema, Values extends readonly Value[], Row>(
 
 type Template<Row> = (values: readonly Value[]) => CompiledQuery<Row>
 
-function createTemplate<Schema, Values extends readonly Value[], Row>(
-  build: (db: Kysely<Schema>, ...values: Values) => Compilable<Row>,
-  db: Kysely<Schema>,
+function createTemplate<Db, Values extends readonly Value[], Row>(
+  build: (db: Db, ...values: Values) => Compilable<Row>,
+  db: Db,
 ): Template<Row> {
   // Symbols, because computing with one throws.
   const standIns = Array.from({ length: build.length - 1 }, (_, i) => Symbol(`value ${i}`))
@@ -67,7 +70,7 @@ function createTemplate<Schema, Values extends readonly Value[], Row>(
  * Any number of rows as one parameter, so that one text serves lists of every length: `json` is an array of arrays, each
  * of which becomes a row. Name it with `.as('item')`, and read its columns with `itemText` and `itemInteger`.
  */
-export function jsonRows<Schema>(db: Kysely<Schema>, json: string): RawBuilder<{ value: string }> {
+export function jsonRows<Schema>(db: Reader<Schema>, json: string): RawBuilder<{ value: string }> {
   const read = isSqlite(db) ? 'json_each' : 'json_array_elements'
   return sql`${sql.raw(read)}(${json})`
 }
@@ -76,12 +79,12 @@ export function jsonRows<Schema>(db: Kysely<Schema>, json: string): RawBuilder<{
  * Whether a column has one of the texts of such rows, each of one. As an array, because PostgreSQL may join a subquery
  * with the whole table when it knows little about the table.
  */
-export function inJsonRows<Schema>(db: Kysely<Schema>, column: string, json: string): RawBuilder<SqlBool> {
+export function inJsonRows<Schema>(db: Reader<Schema>, column: string, json: string): RawBuilder<SqlBool> {
   const texts = sql`select ${itemText(0)} from ${jsonRows(db, json)} as item`
   return isSqlite(db) ? sql`${sql.ref(column)} in (${texts})` : sql`${sql.ref(column)} = any(array(${texts}))`
 }
 
-export function isSqlite<Schema>(db: Kysely<Schema>): boolean {
+export function isSqlite<Schema>(db: Reader<Schema>): boolean {
   return db.getExecutor().adapter instanceof SqliteAdapter
 }
 
@@ -94,7 +97,7 @@ export function itemInteger(column: number): RawBuilder<number> {
 }
 
 /** A whole number in the JSON object that a text column holds. */
-export function jsonInteger<Schema>(db: Kysely<Schema>, column: string, key: string): RawBuilder<number> {
+export function jsonInteger<Schema>(db: Reader<Schema>, column: string, key: string): RawBuilder<number> {
   const json = isSqlite(db) ? sql.ref(column) : sql`cast(${sql.ref(column)} as json)`
   return sql`cast(${json} ->> ${sql.lit(key)} as bigint)`
 }

@@ -1,4 +1,5 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { isUniqueViolation } from '../src/dialects.ts'
@@ -22,7 +23,7 @@ const migrations: Migrations = {
 forEachDatabaseInGate('isUniqueViolation', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = writable((await database.open<Schema>(migrations)).db)
     await db.insertInto('claim').values({ id: 'a', tx: 'tx1', amount: 1 }).execute()
   })
 

@@ -1,4 +1,5 @@
 import { createFreshDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Migration, Migrations } from '../src/migrate.ts'
@@ -44,10 +45,10 @@ forEachDatabaseInGate('a release', (database) => {
     type Users = { users: { name: string; given_name?: string } }
     const old = await database.open<Users>(first)
     const next = await database.open<Users>(second)
-    await old.db.insertInto('users').values({ name: 'a' }).execute()
-    await next.db.insertInto('users').values({ name: 'b', given_name: 'b' }).execute()
+    await writable(old.db).insertInto('users').values({ name: 'a' }).execute()
+    await writable(next.db).insertInto('users').values({ name: 'b', given_name: 'b' }).execute()
     const restarted = await database.open<Users>(first)
-    await restarted.db.insertInto('users').values({ name: 'c' }).execute()
+    await writable(restarted.db).insertInto('users').values({ name: 'c' }).execute()
     expect(await next.db.selectFrom('users').select('name').execute()).toHaveLength(3)
     await database.open(third)
     await database.open(second)
@@ -114,7 +115,7 @@ describe('a migration of a table in use, on PostgreSQL', () => {
 
   it('ADD-31 waits for the query that uses it, and lets others pass meanwhile', { tags: ['nightly'] }, async () => {
     const { db, migrate, untilWaiting } = await openJournal()
-    const reading = await db.startTransaction().execute()
+    const reading = await writable(db).startTransaction().execute()
     await reading.selectFrom('journal').selectAll().execute()
     const migrating = migrate(addColumn('journal'))
     await untilWaiting()
@@ -125,8 +126,8 @@ describe('a migration of a table in use, on PostgreSQL', () => {
 
   it('ADD-31 gives way to a query that waits for it in turn', { tags: ['nightly'] }, async () => {
     const { db, migrate, untilWaiting } = await openJournal()
-    await db.schema.createTable('notes').addColumn('note', 'text').execute()
-    const reading = await db.startTransaction().execute()
+    await writable(db).schema.createTable('notes').addColumn('note', 'text').execute()
+    const reading = await writable(db).startTransaction().execute()
     await reading.selectFrom('journal').selectAll().execute()
     const migrating = migrate(addColumn('notes', 'journal'))
     await untilWaiting()

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Migrations } from '../src/migrate.ts'
@@ -23,7 +24,7 @@ const migrations: Migrations = {
 forEachDatabaseInGate('an open database', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = writable((await database.open<Schema>(migrations)).db)
   })
   beforeEach(async () => {
     await db.deleteFrom('account').execute()
@@ -110,12 +111,14 @@ forEachDatabaseInGate('an open database', (database) => {
   it('waits for a running transaction before it closes', async () => {
     const other = await openDatabase<Schema>({ url: database.url, migrations })
     let closing: Promise<void> | undefined
-    await other.db.transaction().execute(async (trx) => {
-      await trx.updateTable('account').set({ balance: 1 }).execute()
-      closing = other.close()
-      await setImmediate()
-      await trx.updateTable('account').set({ balance: 2 }).execute()
-    })
+    await writable(other.db)
+      .transaction()
+      .execute(async (trx) => {
+        await trx.updateTable('account').set({ balance: 1 }).execute()
+        closing = other.close()
+        await setImmediate()
+        await trx.updateTable('account').set({ balance: 2 }).execute()
+      })
     await closing
     expect(await balance('alice')).toBe(2)
     await expect(other.db.selectFrom('account').selectAll().execute()).rejects.toThrow()

@@ -1,7 +1,9 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Migrations } from '../src/migrate.ts'
+import type { Reader } from '../src/open.ts'
 import { openDatabase } from '../src/open.ts'
 import { itemInteger, itemText, jsonRows, prepared } from '../src/prepared.ts'
 
@@ -34,7 +36,7 @@ forEachDatabaseInGate('a prepared query', (database) => {
   )
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = writable((await database.open<Schema>(migrations)).db)
   })
   beforeEach(async () => {
     await db.deleteFrom('account').execute()
@@ -122,7 +124,7 @@ forEachDatabaseInGate('a prepared query', (database) => {
 
 describe('prepared', () => {
   it('serves several databases, each with its own text', async () => {
-    const count = prepared((db: Kysely<Schema>) => db.selectFrom('account').select((eb) => eb.fn.countAll().as('n')))
+    const count = prepared((db: Reader<Schema>) => db.selectFrom('account').select((eb) => eb.fn.countAll().as('n')))
     const databases = await Promise.all([1, 2].map(() => openDatabase<Schema>({ url: 'sqlite::memory:', migrations })))
     const counts = await Promise.all(databases.map(({ db }) => count(db)))
     expect(counts.map(({ rows }) => rows)).toEqual([[{ n: 0 }], [{ n: 0 }]])
@@ -131,9 +133,9 @@ describe('prepared', () => {
 
   it('refuses a query that leaves out a value or computes with one', async () => {
     const { db, close } = await openDatabase<Schema>({ url: 'sqlite::memory:', migrations })
-    const ignoring = prepared((db: Kysely<Schema>, _id: string) => db.selectFrom('account').selectAll())
+    const ignoring = prepared((db: Reader<Schema>, _id: string) => db.selectFrom('account').selectAll())
     expect(() => ignoring(db, 'alice')).toThrow('value 0 is no parameter')
-    const computing = prepared((db: Kysely<Schema>, balance: number) =>
+    const computing = prepared((db: Reader<Schema>, balance: number) =>
       db
         .selectFrom('account')
         .selectAll()

@@ -1,4 +1,5 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, openDatabase } from '../src/open.ts'
@@ -10,7 +11,7 @@ describe('the SQLite driver', () => {
   beforeAll(async () => {
     fresh = await createFreshDatabase('sqlite')
     database = await openDatabase({ url: fresh.url, migrations: {} })
-    db = database.db
+    db = writable(database.db)
     await sql`create table parent (id integer primary key)`.execute(db)
     await sql`create table child (parent integer references parent deferrable initially deferred)`.execute(db)
   })

@@ -1,4 +1,5 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import type { Migrations } from '../src/migrate.ts'
@@ -20,7 +21,7 @@ const migrations: Migrations = {
 forEachDatabaseInGate('a stream of rows', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = writable((await database.open<Schema>(migrations)).db)
     for (let start = 0; start < 10_000; start += 1000) {
       const rows = Array.from({ length: 1000 }, (_, i) => ({ id: start + i, note: `row ${start + i}` }))
       await db.insertInto('row').values(rows).execute()

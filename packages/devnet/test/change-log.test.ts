@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { watchChanges } from '../src/change-log.ts'
 import { forEachDatabaseInGate } from '../src/databases.ts'
+import { writable } from '../src/writable.ts'
 
 interface Tables {
   people: { name: string; age: number }
@@ -18,22 +19,24 @@ forEachDatabaseInGate('a log of changes', (database) => {
     const { db } = opened
     const { take } = await watchChanges(opened)
     expect(await take()).toEqual([])
-    await db.insertInto('places').values({ name: 'here' }).execute()
-    await db.insertInto('people').values({ name: 'Anna', age: 1 }).execute()
+    await writable(db).insertInto('places').values({ name: 'here' }).execute()
+    await writable(db).insertInto('people').values({ name: 'Anna', age: 1 }).execute()
     expect(await take()).toEqual(['people', 'places'])
     expect(await take()).toEqual([])
-    await db.updateTable('people').set({ age: 2 }).execute()
-    await db.updateTable('people').set({ age: 3 }).where('name', '=', 'nobody').execute()
+    await writable(db).updateTable('people').set({ age: 2 }).execute()
+    await writable(db).updateTable('people').set({ age: 3 }).where('name', '=', 'nobody').execute()
     expect(await take()).toEqual(['people'])
-    await db.insertInto('places').values({ name: 'there' }).execute()
-    await db.deleteFrom('places').where('name', '=', 'there').execute()
-    const undone = db.transaction().execute(async (tx) => {
-      await tx.deleteFrom('people').execute()
-      throw new Error('no')
-    })
+    await writable(db).insertInto('places').values({ name: 'there' }).execute()
+    await writable(db).deleteFrom('places').where('name', '=', 'there').execute()
+    const undone = writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        await tx.deleteFrom('people').execute()
+        throw new Error('no')
+      })
     await expect(undone).rejects.toThrow('no')
     expect(await take()).toEqual([])
-    await db.deleteFrom('people').execute()
+    await writable(db).deleteFrom('people').execute()
     expect(await take()).toEqual(['people'])
   })
 })

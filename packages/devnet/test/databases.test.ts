@@ -9,6 +9,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createFreshDatabase } from '../src/databases.ts'
 import { migrateByCopy } from '../src/migrate-by-copy.ts'
 import { startProcess } from '../src/start-process.ts'
+import { writable } from '../src/writable.ts'
 
 it.each(['sqlite', 'postgres'] as const)(
   'a fresh database (%s) is migrated by a copy, also when several start at once, and left alone when it has tables',
@@ -28,7 +29,7 @@ it.each(['sqlite', 'postgres'] as const)(
     const addOne = async (url: string) => {
       await migrateByCopy(url, migrations)
       const { db, close } = await openDatabase<{ commits: { at: number } }>({ url, migrations })
-      await db.insertInto('commits').values({ at: 1 }).execute()
+      await writable(db).insertInto('commits').values({ at: 1 }).execute()
       const { length } = await db.selectFrom('commits').selectAll().execute()
       await close()
       return length

@@ -1,22 +1,23 @@
 // Each envelope is accepted once, by all processes together, also after a crash.
 
 import { batch } from '@svc/concurrency/sharing'
+import type { Commit } from '@svc/database/commit'
 import { isSqlite, itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
-import { type Kysely, sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { GuardTables, NonceTable } from './tables.ts'
 
-type Db = Kysely<GuardTables>
+type Tx = Transaction<GuardTables>
 
 /** Uses up a nonce; false when it was used before. The row is durable when this resolves; many calls share a commit. */
 export type UseNonce = (nonce: NonceTable) => Promise<boolean>
 
 /** `onUsed` is called with the last of each batch, before its callers go on. */
-export function createNonces(db: Db, onUsed: (last: NonceTable) => void = () => {}): UseNonce {
+export function createNonces(commit: Commit<GuardTables>, onUsed: (last: NonceTable) => void = () => {}): UseNonce {
   return batch(async (nonces: NonceTable[]) => {
     // All processes insert in one order; otherwise two that share nonces could deadlock.
     const inOrder = nonces.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     const values = inOrder.map(({ signer, nonce, forget_at }) => [signer, nonce, forget_at])
-    const { rows } = await insertNonces(db, JSON.stringify(values))
+    const { rows } = await commit((tx) => insertNonces(tx, JSON.stringify(values)), { whileBehind: true })
     const unused = new Set(rows.map(keyOf))
     const last = nonces.findLast((nonce) => unused.has(keyOf(nonce)))
     if (last) onUsed(last)
@@ -29,19 +30,19 @@ export function createNonces(db: Db, onUsed: (last: NonceTable) => void = () => 
  * Also by the clock of the database, which all processes share: one whose own clock is ahead must not forget what the
  * others would then accept again.
  */
-export async function forgetNonces(db: Db, now: number): Promise<void> {
-  const databaseNow = isSqlite(db) ? sql<number>`unixepoch()` : sql<number>`extract(epoch from now())`
-  await db.deleteFrom('nonces').where('forget_at', '<', now).where('forget_at', '<', databaseNow).execute()
+export async function forgetNonces(tx: Tx, now: number): Promise<void> {
+  const databaseNow = isSqlite(tx) ? sql<number>`unixepoch()` : sql<number>`extract(epoch from now())`
+  await tx.deleteFrom('nonces').where('forget_at', '<', now).where('forget_at', '<', databaseNow).execute()
 }
 
 /** Returns those that were not there before. */
-const insertNonces = prepared((db: Db, json: string) =>
-  db
+const insertNonces = prepared((tx: Tx, json: string) =>
+  tx
     .insertInto('nonces')
     .columns(['signer', 'nonce', 'forget_at'])
     .expression(
-      db
-        .selectFrom(jsonRows(db, json).as('item'))
+      tx
+        .selectFrom(jsonRows(tx, json).as('item'))
         .select([itemText(0).as('signer'), itemText(1).as('nonce'), itemInteger(2).as('forget_at')])
         // SQLite would otherwise take `on conflict` for the condition of a join.
         .where(sql<boolean>`true`),

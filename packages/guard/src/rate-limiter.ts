@@ -4,8 +4,8 @@
 import { hash } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'
 import { batch } from '@svc/concurrency/sharing'
+import type { Database } from '@svc/database/open'
 import { ServiceError } from '@svc/http-service/service-error'
-import type { Kysely } from 'kysely'
 import { deletePastTats, lockTats, type RateTables, setTats } from './rate-store.ts'
 
 interface Ask {
@@ -40,13 +40,22 @@ export async function isWithinLimits(limiter: RateLimiter, ...asks: Ask[]): Prom
 /** How many exhausted keys are refused without a query. */
 const MAX_CACHED = 10_000
 
-export function createRateLimiter({ db, now }: { db: Kysely<RateTables>; now: () => number }): RateLimiter {
+interface Options {
+  database: Pick<Database<RateTables>, 'db' | 'commit'>
+  /** Unix milliseconds. */
+  now: () => number
+}
+
+/** Those who only read are limited, too. */
+const WHILE_BEHIND = { whileBehind: true }
+
+export function createRateLimiter({ database: { db, commit }, now }: Options): RateLimiter {
   // A TAT only grows, whichever replica takes, so one seen earlier is enough to refuse by.
   const exhausted = lru<string, number>(MAX_CACHED)
   const remember = ({ key, tat }: Refusal) => exhausted.set(key, tat)
 
   const takeTogether = batch(async (calls: Need[][]): Promise<(Refusal | null)[]> => {
-    const refusals = await db.transaction().execute(async (tx) => {
+    const refusals = await commit(async (tx) => {
       const tats = await lockTats(tx, new Set(calls.flat().map(({ key }) => key)))
       const time = now()
       const taken = new Map<string, number>()
@@ -57,7 +66,7 @@ export function createRateLimiter({ db, now }: { db: Kysely<RateTables>; now: ()
       })
       if (taken.size > 0) await setTats(tx, taken)
       return refusals
-    })
+    }, WHILE_BEHIND)
     for (const refusal of refusals) if (refusal) remember(refusal)
     return refusals
   })
@@ -76,7 +85,7 @@ export function createRateLimiter({ db, now }: { db: Kysely<RateTables>; now: ()
       const { refusal } = weigh([needOf(ask)], (key) => exhausted.get(key), now())
       if (refusal) throw overLimit(refusal)
     },
-    forget: () => deletePastTats(db, now()),
+    forget: () => deletePastTats(db, commit, now()),
   }
 }
 

@@ -33,9 +33,9 @@ function createBuckets() {
 
 forEachDatabaseInGate('a rate limiter under any load', (database) => {
   it('T-10 admits what a token bucket admits, whichever replica is asked', async () => {
-    const { db } = await database.open<RateTables>(rateMigrations)
+    const opened = await database.open<RateTables>(rateMigrations)
     let time = 1_800_000_000_000
-    const replicas = [1, 2].map(() => createRateLimiter({ db, now: () => time }))
+    const replicas = [1, 2].map(() => createRateLimiter({ database: opened, now: () => time }))
     const asksOf = (call: Call) => call.map(({ name, cost }) => ({ key: name, cost, perMinute: LIMITS[name] }))
     const admitsLikeBuckets = async (turns: { laterMs: number; calls: Call[] }[]) => {
       const buckets = createBuckets()

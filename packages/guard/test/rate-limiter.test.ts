@@ -1,5 +1,5 @@
+import type { Database } from '@svc/database/open'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
-import type { Kysely } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
 import type { RateTables } from '../src/rate-store.ts'
@@ -8,13 +8,13 @@ import { countAdmitted, rateMigrations, refusalOf } from './rate-tables.ts'
 const START = 1_800_000_000_000
 
 forEachDatabaseInGate('a rate limiter', (database) => {
-  let db: Kysely<RateTables>
+  let opened: Database<RateTables>
   let time: number
   let limiter: RateLimiter
   let key: string
   let keys = 0
   beforeAll(async () => {
-    db = (await database.open<RateTables>(rateMigrations)).db
+    opened = await database.open<RateTables>(rateMigrations)
   })
   beforeEach(() => {
     time = START
@@ -22,7 +22,7 @@ forEachDatabaseInGate('a rate limiter', (database) => {
     key = `key ${keys++}`
   })
 
-  const newLimiter = () => createRateLimiter({ db, now: () => time })
+  const newLimiter = () => createRateLimiter({ database: opened, now: () => time })
   const takes = (count: number, perMinute: number, of = limiter) =>
     Array.from({ length: count }, () => of.take({ key, perMinute }))
   const retryAfter = async (take: Promise<void>) => Number((await refusalOf(take)).headers['retry-after'])
@@ -137,7 +137,7 @@ forEachDatabaseInGate('a rate limiter', (database) => {
 
   it('T-12 stores keys only as hashes', async () => {
     await limiter.take({ key: 'confirm:rcpt_secret', perMinute: 5 })
-    const rows = await db.selectFrom('rate_limits').select('key').execute()
+    const rows = await opened.db.selectFrom('rate_limits').select('key').execute()
     for (const row of rows) expect(row.key).toMatch(/^[0-9a-f]{32}$/)
   })
 })

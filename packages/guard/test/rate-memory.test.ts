@@ -1,22 +1,23 @@
+import type { Database } from '@svc/database/open'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
-import type { Kysely } from 'kysely'
+import { writable } from '@svc/devnet/writable'
 import { beforeEach, expect, it } from 'vitest'
 import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
 import type { RateTables } from '../src/rate-store.ts'
 import { countAdmitted, rateMigrations, refusalOf } from './rate-tables.ts'
 
 forEachDatabaseInGate('a rate limiter whose database is gone', (database) => {
-  let db: Kysely<RateTables>
+  let opened: Database<RateTables>
   let time: number
   let limiter: RateLimiter
   beforeEach(async () => {
-    db = (await database.open<RateTables>(rateMigrations)).db
+    opened = await database.open<RateTables>(rateMigrations)
     time = 1_800_000_000_000
-    limiter = createRateLimiter({ db, now: () => time })
+    limiter = createRateLimiter({ database: opened, now: () => time })
   })
 
-  const breakDatabase = () => db.schema.alterTable('rate_limits').renameTo('gone').execute()
-  const repairDatabase = () => db.schema.alterTable('gone').renameTo('rate_limits').execute()
+  const breakDatabase = () => writable(opened.db).schema.alterTable('rate_limits').renameTo('gone').execute()
+  const repairDatabase = () => writable(opened.db).schema.alterTable('gone').renameTo('rate_limits').execute()
 
   it('T-10 still refuses a key that it knows to be over the limit, until its time has come', async () => {
     const ask = { key: 'known', perMinute: 60 }
@@ -49,7 +50,7 @@ forEachDatabaseInGate('a rate limiter whose database is gone', (database) => {
     await limiter.take()
     await limiter.take({ key: 'free', perMinute: 0 }, { key: 'free', perMinute: 0, cost: 1_000_000 })
     await repairDatabase()
-    expect(await db.selectFrom('rate_limits').select('key').where('key', '=', 'free').execute()).toEqual([])
+    expect(await opened.db.selectFrom('rate_limits').select('key').where('key', '=', 'free').execute()).toEqual([])
   })
 
   it('T-11 caches at most ten thousand exhausted keys, the most recently used ones', {

@@ -1,32 +1,33 @@
+import type { Database } from '@svc/database/open'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
-import type { Kysely } from 'kysely'
+import { writable } from '@svc/devnet/writable'
 import { beforeEach, expect, it } from 'vitest'
 import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
 import { deletePastTats, type RateTables, setTats } from '../src/rate-store.ts'
 import { countAdmitted, rateMigrations } from './rate-tables.ts'
 
 forEachDatabaseInGate('the stored rate limits', (database) => {
-  let db: Kysely<RateTables>
+  let opened: Database<RateTables>
   beforeEach(async () => {
-    db = (await database.open<RateTables>(rateMigrations)).db
-    await db.deleteFrom('rate_limits').execute()
+    opened = await database.open<RateTables>(rateMigrations)
+    await writable(opened.db).deleteFrom('rate_limits').execute()
   })
 
-  const all = () => db.selectFrom('rate_limits').selectAll().orderBy('key').execute()
+  const all = () => opened.db.selectFrom('rate_limits').selectAll().orderBy('key').execute()
 
   it('T-10 are deleted once their time has passed, however many there are', async () => {
     const keys = Array.from({ length: 2500 }, (_, i) => `${i}`.padStart(32, '0'))
-    await setTats(db, new Map(keys.map((key, i) => [key, i])))
-    await deletePastTats(db, 2397)
+    await opened.commit((tx) => setTats(tx, new Map(keys.map((key, i) => [key, i]))))
+    await deletePastTats(opened.db, opened.commit, 2397)
     expect(await all()).toEqual(keys.slice(2398).map((key, i) => ({ key, tat: 2398 + i })))
-    await deletePastTats(db, 5000)
+    await deletePastTats(opened.db, opened.commit, 5000)
     expect(await all()).toEqual([])
-    await deletePastTats(db, 5000)
+    await deletePastTats(opened.db, opened.commit, 5000)
   })
 
   it('T-10 admit the same after rows were deleted', async () => {
     let time = 1_800_000_000_000
-    const limiter = createRateLimiter({ db, now: () => time })
+    const limiter = createRateLimiter({ database: opened, now: () => time })
     const takes = (key: string, count: number) =>
       countAdmitted(Array.from({ length: count }, () => limiter.take({ key, perMinute: 60 })))
     await takes('used', 60)
@@ -44,7 +45,10 @@ forEachDatabaseInGate('the stored rate limits', (database) => {
   it('T-10 do not deadlock when two replicas take the same keys in opposite orders while rows are deleted', async () => {
     const asks = Array.from({ length: 50 }, (_, i) => ({ key: `key ${i}`, perMinute: 60 }))
     let time = 1_800_000_000_000
-    const [one, other] = [1, 2].map(() => createRateLimiter({ db, now: () => time })) as [RateLimiter, RateLimiter]
+    const [one, other] = [1, 2].map(() => createRateLimiter({ database: opened, now: () => time })) as [
+      RateLimiter,
+      RateLimiter,
+    ]
     for (let round = 0; round < 50; round++) {
       await Promise.all([one.forget(), one.take(...asks), other.forget(), other.take(...asks.toReversed())])
       expect(new Set((await all()).map(({ tat }) => tat - time))).toEqual(new Set([2000]))

@@ -31,10 +31,10 @@ const DEAD_KEPT_MS = 90 * 86_400_000
 
 export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jobs>> {
   const { database, log, now, randomBytes, isPaused = () => false, tracer = null } = options
-  const db = database.db
+  const { db, commit } = database
   const engine = await openEngine(options)
   const schedules = new Map<string, Schedule>()
-  const workers = createWorkers({ db, engine, log, now, isPaused }, () => fireSchedules(db, schedules, now()))
+  const workers = createWorkers({ commit, engine, log, now, isPaused }, () => fireSchedules(database, schedules, now()))
 
   async function insert(tx: Tx, job: Omit<Job, 'id'>, delaySeconds = 0): Promise<string | null> {
     const id = uuid(randomBytes(16))
@@ -85,7 +85,7 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
     },
 
     async retryDead(id) {
-      return db.transaction().execute(async (tx) => (await retryDeadIn(tx, id)) !== null)
+      return commit(async (tx) => (await retryDeadIn(tx, id)) !== null)
     },
 
     retryDeadIn,
@@ -110,7 +110,7 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
       return dead && deadJob(dead)
     },
 
-    forgetDead: () => deleteDeadJobs(db, new Date(now() - DEAD_KEPT_MS).toISOString()),
+    forgetDead: () => commit((tx) => deleteDeadJobs(tx, new Date(now() - DEAD_KEPT_MS).toISOString())),
 
     async counts() {
       const counts: Record<string, JobCounts> = {}
@@ -142,10 +142,9 @@ function deadJob({ id, kind, key, payload, attempts, error, failed_at }: DeadJob
 
 /** Loads pg-boss only where it is needed. */
 async function openEngine({ database, databaseUrl, log, now, randomBytes }: QueueOptions): Promise<Engine> {
-  const { db, dialect } = database
-  if (dialect === 'sqlite') return createSqliteEngine({ db, now, randomBytes })
+  if (database.dialect === 'sqlite') return createSqliteEngine({ database, now, randomBytes })
   const { openBossEngine } = await import('./pg-boss-engine.ts')
-  return openBossEngine({ db, databaseUrl, log, now })
+  return openBossEngine({ database, databaseUrl, log, now })
 }
 
 function uuid(bytes: Uint8Array): string {

@@ -78,3 +78,6 @@ export interface Engine {
   listen(wake: (kind: string) => void): Promise<void>
   close(): Promise<void>
 }
+
+/** Who has a job is noted in any case; jobs wait for the database to be current when they run. */
+export const WHILE_BEHIND = { whileBehind: true }

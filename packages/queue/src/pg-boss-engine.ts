@@ -3,8 +3,9 @@
 // waits, and counting jobs as they are now.
 
 import { singleFlight } from '@svc/concurrency/sharing'
+import type { Database } from '@svc/database/open'
 import { unavailable } from '@svc/database/unavailable'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type CommandResponse, fromKysely, type JobWithMetadata, PgBoss, type SendOptions } from 'pg-boss'
 import {
   type Engine,
@@ -14,6 +15,7 @@ import {
   type StateCount,
   type StoredJob,
   type TakenJob,
+  WHILE_BEHIND,
 } from './engine.ts'
 import { addKeyIndex, injectTime } from './pg-boss-schema.ts'
 import type { Tx } from './queue.ts'
@@ -21,7 +23,7 @@ import type { QueueLog } from './run-job.ts'
 import type { QueueTables } from './tables.ts'
 
 export interface BossEngineOptions {
-  db: Kysely<QueueTables>
+  database: Pick<Database<QueueTables>, 'db' | 'commit'>
   databaseUrl: string
   log: QueueLog
   now: () => number
@@ -53,7 +55,8 @@ const JOB_OPTIONS: SendOptions = {
   expireInSeconds: 24 * 3600,
 }
 
-export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOptions): Promise<Engine> {
+export async function openBossEngine({ database, databaseUrl, log, now }: BossEngineOptions): Promise<Engine> {
+  const { db, commit } = database
   const boss = new PgBoss({
     connectionString: databaseUrl,
     max: CONNECTIONS,
@@ -118,14 +121,14 @@ export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOp
 
     async release(job) {
       const { id, kind, payload, maxAttempts } = job
-      await db.transaction().execute(async (tx) => {
+      await commit(async (tx) => {
         const within = { db: fromKysely(tx) }
         if (!changedOne(await boss.cancel(kind, runOf(job), within))) return
         await boss.resume(kind, id, within)
         const spared = runOf(job).retryCount + 1 - job.attempt
         const data: JobData = { payload, max_attempts: maxAttempts, spared: spared + 1 }
         await boss.update(kind, data, { id, ...within })
-      })
+      }, WHILE_BEHIND)
     },
 
     async expireLeases() {

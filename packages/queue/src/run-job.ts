@@ -1,7 +1,7 @@
 // One run of one job: the handler, then its effect and the deletion of the job in one transaction.
 
 import { inspect } from 'node:util'
-import type { Kysely } from 'kysely'
+import type { Commit } from '@svc/database/commit'
 import { type Engine, LEASE_SECONDS, type TakenJob } from './engine.ts'
 import { type Effect, type JobRun, PermanentError } from './queue.ts'
 import { insertDeadJob } from './store.ts'
@@ -14,7 +14,7 @@ export interface QueueLog {
 }
 
 export interface Runner {
-  db: Kysely<QueueTables>
+  commit: Commit<QueueTables>
   engine: Engine
   log: QueueLog
   now: () => number
@@ -101,7 +101,7 @@ async function whileRenewing<T>(
 }
 
 async function complete(runner: Runner, job: TakenJob, effect: Effect): Promise<Outcome> {
-  const isDone = await runner.db.transaction().execute(async (tx) => {
+  const isDone = await runner.commit(async (tx) => {
     if (!(await runner.engine.remove(tx, job))) return false
     await effect(tx)
     return true
@@ -111,7 +111,7 @@ async function complete(runner: Runner, job: TakenJob, effect: Effect): Promise<
 
 async function moveToDeadLetters(runner: Runner, job: TakenJob, error: unknown): Promise<Outcome> {
   const { id, kind, key, payload, maxAttempts, attempt } = job
-  const isMoved = await runner.db.transaction().execute(async (tx) => {
+  const isMoved = await runner.commit(async (tx) => {
     if (!(await runner.engine.remove(tx, job))) return false
     await insertDeadJob(tx, {
       id,

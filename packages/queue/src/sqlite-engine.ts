@@ -1,24 +1,27 @@
 // Jobs in a table of the embedded database. Its transactions run one after the other, each with the write lock from its
 // start, so what a transaction has read stays true until it ends.
 
+import type { Database } from '@svc/database/open'
 import { toHex } from '@svc/protocol/bytes'
-import { type Kysely, sql } from 'kysely'
-import { type Engine, LEASE_SECONDS, retryDelaySeconds, type StateCount } from './engine.ts'
+import { sql } from 'kysely'
+import { type Engine, LEASE_SECONDS, retryDelaySeconds, type StateCount, WHILE_BEHIND } from './engine.ts'
+import type { Tx } from './queue.ts'
 import type { QueueTables } from './tables.ts'
 
 export interface SqliteEngineOptions {
-  db: Kysely<QueueTables>
+  database: Database<QueueTables>
   now: () => number
   randomBytes: (length: number) => Uint8Array
 }
 
-export function createSqliteEngine({ db, now, randomBytes }: SqliteEngineOptions): Engine {
+export function createSqliteEngine({ database, now, randomBytes }: SqliteEngineOptions): Engine {
+  const { db, commit } = database
   let wake = (_kind: string) => {}
 
   const leaseEnd = () => now() + LEASE_SECONDS * 1000
 
-  const held = (job: { id: string; lease: string }) =>
-    db.updateTable('jobs').where('id', '=', job.id).where('lease', '=', job.lease)
+  const held = (tx: Tx, job: { id: string; lease: string }) =>
+    tx.updateTable('jobs').where('id', '=', job.id).where('lease', '=', job.lease)
 
   const jobs = (time: number) =>
     db.selectFrom('jobs').select(['id', 'kind', 'key', 'payload', 'attempts', 'due_at as dueAt', stateAt(time)])
@@ -48,12 +51,16 @@ export function createSqliteEngine({ db, now, randomBytes }: SqliteEngineOptions
         .limit(limit)
       // Finding nothing must not take the write lock, which other processes wait for.
       if ((await due.execute()).length === 0) return []
-      const rows = await db
-        .updateTable('jobs')
-        .set((eb) => ({ lease, due_at: leaseEnd(), attempts: eb('attempts', '+', 1) }))
-        .where('id', 'in', due)
-        .returningAll()
-        .execute()
+      const rows = await commit(
+        (tx) =>
+          tx
+            .updateTable('jobs')
+            .set((eb) => ({ lease, due_at: leaseEnd(), attempts: eb('attempts', '+', 1) }))
+            .where('id', 'in', due)
+            .returningAll()
+            .execute(),
+        WHILE_BEHIND,
+      )
       return rows.map(({ id, key, payload, max_attempts, attempts }) => ({
         id,
         kind,
@@ -66,7 +73,7 @@ export function createSqliteEngine({ db, now, randomBytes }: SqliteEngineOptions
     },
 
     async renew(job) {
-      return changed(await held(job).set({ due_at: leaseEnd() }).executeTakeFirst())
+      return changed(await commit((tx) => held(tx, job).set({ due_at: leaseEnd() }).executeTakeFirst(), WHILE_BEHIND))
     },
 
     async remove(tx, job) {
@@ -80,14 +87,18 @@ export function createSqliteEngine({ db, now, randomBytes }: SqliteEngineOptions
 
     async retryLater(job) {
       const due_at = Math.ceil(now() + retryDelaySeconds(job.attempt, randomBytes) * 1000)
-      return changed(await held(job).set({ lease: null, due_at }).executeTakeFirst())
+      return changed(await commit((tx) => held(tx, job).set({ lease: null, due_at }).executeTakeFirst(), WHILE_BEHIND))
     },
 
     async release(job) {
       const due_at = now()
-      await held(job)
-        .set((eb) => ({ lease: null, due_at, attempts: eb('attempts', '-', 1) }))
-        .execute()
+      await commit(
+        (tx) =>
+          held(tx, job)
+            .set((eb) => ({ lease: null, due_at, attempts: eb('attempts', '-', 1) }))
+            .execute(),
+        WHILE_BEHIND,
+      )
     },
 
     // `take` finds expired leases itself.
@@ -135,7 +146,7 @@ function stateAt(time: number) {
     when due_at <= ${time} then 'waiting' else 'delayed' end`.as('state')
 }
 
-async function isWaiting(db: Kysely<QueueTables>, kind: string, key: string): Promise<boolean> {
+async function isWaiting(db: Tx, kind: string, key: string): Promise<boolean> {
   const waiting = db.selectFrom('jobs').select('id').where('kind', '=', kind).where('key', '=', key)
   return (await waiting.where('lease', 'is', null).limit(1).executeTakeFirst()) !== undefined
 }

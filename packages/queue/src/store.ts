@@ -1,10 +1,11 @@
-import type { Kysely } from 'kysely'
+import type { Reader } from '@svc/database/open'
+import type { Tx } from './queue.ts'
 import type { DeadJobTable, QueueTables, ScheduleTable } from './tables.ts'
 
-type Db = Kysely<QueueTables>
+type Db = Reader<QueueTables>
 
-export async function insertDeadJob(db: Db, dead: DeadJobTable): Promise<void> {
-  await db.insertInto('dead_jobs').values(dead).execute()
+export async function insertDeadJob(tx: Tx, dead: DeadJobTable): Promise<void> {
+  await tx.insertInto('dead_jobs').values(dead).execute()
 }
 
 export interface DeadPage {
@@ -33,13 +34,13 @@ export async function findDeadJob(db: Db, id: string): Promise<DeadJobTable | nu
 }
 
 /** Of several callers, one gets the row. */
-export async function removeDeadJob(db: Db, id: string): Promise<DeadJobTable | null> {
-  return (await db.deleteFrom('dead_jobs').where('id', '=', id).returningAll().executeTakeFirst()) ?? null
+export async function removeDeadJob(tx: Tx, id: string): Promise<DeadJobTable | null> {
+  return (await tx.deleteFrom('dead_jobs').where('id', '=', id).returningAll().executeTakeFirst()) ?? null
 }
 
 /** `before` is ISO 8601. */
-export async function deleteDeadJobs(db: Db, before: string): Promise<void> {
-  await db.deleteFrom('dead_jobs').where('failed_at', '<', before).execute()
+export async function deleteDeadJobs(tx: Tx, before: string): Promise<void> {
+  await tx.deleteFrom('dead_jobs').where('failed_at', '<', before).execute()
 }
 
 export async function countDeadJobs(db: Db): Promise<{ kind: string; count: number }[]> {
@@ -47,8 +48,8 @@ export async function countDeadJobs(db: Db): Promise<{ kind: string; count: numb
   return counts.groupBy('kind').execute()
 }
 
-export async function insertSchedules(db: Db, schedules: readonly ScheduleTable[]): Promise<void> {
-  await db
+export async function insertSchedules(tx: Tx, schedules: readonly ScheduleTable[]): Promise<void> {
+  await tx
     .insertInto('schedules')
     .values(schedules)
     .onConflict((conflict) => conflict.column('name').doNothing())
@@ -60,8 +61,8 @@ export async function findSchedules(db: Db, names: readonly string[]): Promise<S
 }
 
 /** False when another process moved it first. */
-export async function moveSchedule(db: Db, { name, next_at }: ScheduleTable, to: number): Promise<boolean> {
-  const { numUpdatedRows } = await db
+export async function moveSchedule(tx: Tx, { name, next_at }: ScheduleTable, to: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
     .updateTable('schedules')
     .set({ next_at: to })
     .where('name', '=', name)

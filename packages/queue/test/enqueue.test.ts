@@ -1,4 +1,5 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { readNotes, writeNote } from './notes.ts'
@@ -17,12 +18,14 @@ forEachDatabaseInGate('a job that is enqueued', (database) => {
   it('exists only if its transaction commits', async () => {
     const { queue, db, notes } = await openTestQueues(database)
     queue.handle('note', {}, async ({ text }) => writeNote(text))
-    const failing = db.transaction().execute(async (tx) => {
-      await writeNote('before')(tx)
-      expect(await queue.enqueue(tx, 'note', { text: 'a' })).not.toBeNull()
-      expect(await queue.enqueue(tx, 'note', { text: 'b' }, { key: 'b' })).not.toBeNull()
-      throw new Error('rolled back')
-    })
+    const failing = writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        await writeNote('before')(tx)
+        expect(await queue.enqueue(tx, 'note', { text: 'a' })).not.toBeNull()
+        expect(await queue.enqueue(tx, 'note', { text: 'b' }, { key: 'b' })).not.toBeNull()
+        throw new Error('rolled back')
+      })
     await expect(failing).rejects.toThrow('rolled back')
     expect(await queue.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
     expect(await notes()).toEqual([])
@@ -84,15 +87,19 @@ forEachDatabaseInGate('a key', (database) => {
     expect(await enqueue(queue, 'another key', { key: 'K' })).not.toBeNull()
     expect(await enqueue(queue, 'no key')).not.toBeNull()
     expect(await enqueue(queue, 'no key')).not.toBeNull()
-    const other = db.transaction().execute((tx) => queue.enqueue(tx, 'other', { text: 'another kind' }, { key: 'k' }))
+    const other = writable(db)
+      .transaction()
+      .execute((tx) => queue.enqueue(tx, 'other', { text: 'another kind' }, { key: 'k' }))
     expect(await other).not.toBeNull()
     expect(await queue.drain()).toMatchObject({ done: 5 })
     expect(await notes()).toEqual(['another key', 'another kind', 'first', 'no key', 'no key'])
     expect(await enqueue(queue, 'third', { key: 'k' })).not.toBeNull()
-    await db.transaction().execute(async (tx) => {
-      expect(await queue.enqueue(tx, 'note', { text: 'a' }, { key: 'one transaction' })).not.toBeNull()
-      expect(await queue.enqueue(tx, 'note', { text: 'b' }, { key: 'one transaction' })).toBeNull()
-    })
+    await writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        expect(await queue.enqueue(tx, 'note', { text: 'a' }, { key: 'one transaction' })).not.toBeNull()
+        expect(await queue.enqueue(tx, 'note', { text: 'b' }, { key: 'one transaction' })).toBeNull()
+      })
   })
 
   it('admits one of many concurrent jobs', async () => {
@@ -140,14 +147,16 @@ forEachDatabaseInGate('a key', (database) => {
       return async () => {}
     })
     await enqueue(queue, '', { key: 'k' })
-    const draining = await db.transaction().execute(async (tx) => {
-      await writeNote('change')(tx)
-      expect(await queue.enqueue(tx, 'note', { text: '' }, { key: 'k' })).toBeNull()
-      const drained = worker.drain()
-      // SQLite makes the worker wait for this transaction; on PostgreSQL it looks and finds nothing.
-      if (database.dialect === 'postgres') expect(await drained).toMatchObject({ done: 0 })
-      return { drained }
-    })
+    const draining = await writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        await writeNote('change')(tx)
+        expect(await queue.enqueue(tx, 'note', { text: '' }, { key: 'k' })).toBeNull()
+        const drained = worker.drain()
+        // SQLite makes the worker wait for this transaction; on PostgreSQL it looks and finds nothing.
+        if (database.dialect === 'postgres') expect(await drained).toMatchObject({ done: 0 })
+        return { drained }
+      })
     await draining.drained
     await worker.drain()
     expect(seen).toEqual([['change']])

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { expect, it } from 'vitest'
 import { PermanentError } from '../src/queue.ts'
 import { openTestQueues } from './queues.ts'
@@ -36,7 +37,7 @@ forEachDatabase('jobs to look at', (database) => {
     expect(await queue.find('no such job')).toBeNull()
 
     const within = <T>(work: (tx: Parameters<typeof queue.deleteDeadIn>[0]) => Promise<T>) =>
-      db.transaction().execute(work)
+      writable(db).transaction().execute(work)
     expect(await within((tx) => queue.deleteDeadIn(tx, dead[0]!))).toBe(true)
     expect(await within((tx) => queue.deleteDeadIn(tx, dead[0]!))).toBe(false)
     const retried = await within((tx) => queue.retryDeadIn(tx, dead[1]!))

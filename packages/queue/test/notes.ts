@@ -1,7 +1,8 @@
+import { writable } from '@svc/devnet/writable'
 // For tests: kinds of jobs, and a table that their effects write notes to.
 
 import type { Migrations } from '@svc/database/migrate'
-import type { Kysely } from 'kysely'
+import type { Reader } from '@svc/database/open'
 import type { Effect } from '../src/queue.ts'
 import { createQueueTables, type QueueTables } from '../src/tables.ts'
 
@@ -28,7 +29,7 @@ export function writeNote(text: string): Effect {
   return async (tx) => void (await tx.$extendTables<NoteTables>().insertInto('notes').values({ text }).execute())
 }
 
-export async function readNotes(db: Kysely<QueueTables>): Promise<string[]> {
-  const rows = await db.$extendTables<NoteTables>().selectFrom('notes').select('text').execute()
+export async function readNotes(db: Reader<QueueTables>): Promise<string[]> {
+  const rows = await writable(db).$extendTables<NoteTables>().selectFrom('notes').select('text').execute()
   return rows.map(({ text }) => text).sort()
 }

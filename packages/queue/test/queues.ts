@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { TestDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { createQueue } from '../src/create-queue.ts'
@@ -39,7 +40,9 @@ export async function openTestQueues(database: TestDatabase) {
     notes: () => readNotes(db),
     /** Enqueues in a transaction of its own. */
     enqueue: (queue: Queue<TestJobs>, text: string, options?: Parameters<Queue<TestJobs>['enqueue']>[3]) =>
-      db.transaction().execute((tx) => queue.enqueue(tx, 'note', { text }, options)),
+      writable(db)
+        .transaction()
+        .execute((tx) => queue.enqueue(tx, 'note', { text }, options)),
     /** Drains twice, each an hour later, so that leases have expired and failed jobs are due. */
     async drainLater(queue: Queue<TestJobs>) {
       const total: Drained = { done: 0, failed: 0, dead: 0 }

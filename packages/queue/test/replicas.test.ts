@@ -3,6 +3,7 @@
 import { type Database, openDatabase } from '@svc/database/open'
 import { createFreshDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
 import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
+import { writable } from '@svc/devnet/writable'
 import { expect, it, onTestFinished } from 'vitest'
 import type { QueueTables } from '../src/tables.ts'
 import { noteTables, readNotes, START, writeNote } from './notes.ts'
@@ -25,9 +26,11 @@ forEachDatabaseInGate('three processes, one of which is killed repeatedly', (dat
   it('give each of 150 jobs its effect once', async () => {
     const { queue, db, clock, drainLater, notes } = await openTestQueues(database)
     const texts = Array.from({ length: 150 }, (_, i) => `${i}`.padStart(3, '0'))
-    await db.transaction().execute(async (tx) => {
-      for (const text of texts) await queue.enqueue(tx, 'note', { text })
-    })
+    await writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        for (const text of texts) await queue.enqueue(tx, 'note', { text })
+      })
     const replicas = await startReplicas(database.url, 5)
     for (const replica of replicas.slice(0, 3)) replica.tell('start')
 

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { writeNote } from './notes.ts'
@@ -143,12 +144,14 @@ forEachDatabase('stopping', (database) => {
     const [queue, other] = await Promise.all([open(), open()])
     queue.handle('note', {}, async () => writeNote('too late'))
     await enqueue(queue, 'a')
-    const stopping = await db.transaction().execute(async (tx) => {
-      // As on SQLite, no job can be taken before this transaction ends.
-      if (database.dialect === 'postgres') await sql`lock table pgboss.job in exclusive mode`.execute(tx)
-      await queue.start()
-      return { stopped: queue.stop() }
-    })
+    const stopping = await writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        // As on SQLite, no job can be taken before this transaction ends.
+        if (database.dialect === 'postgres') await sql`lock table pgboss.job in exclusive mode`.execute(tx)
+        await queue.start()
+        return { stopped: queue.stop() }
+      })
     await stopping.stopped
     expect(await other.counts()).toEqual({ note: { waiting: 1, delayed: 0, running: 0, dead: 0 } })
   })

@@ -1,11 +1,13 @@
 // The tables of the agent service. Times are Unix seconds; the tables of the queue and of the guard have units of their
 // own and say so.
 
+import type { Reader } from '@svc/database/open'
 import type { GuardTables } from '@svc/guard/tables'
 import type { QueueTables } from '@svc/queue/tables'
-import type { Generated, Kysely, Selectable } from 'kysely'
+import type { Generated, Selectable, Transaction } from 'kysely'
 
-export type Db = Kysely<Schema>
+export type Db = Reader<Schema>
+export type Tx = Transaction<Schema>
 
 export interface Schema extends QueueTables, GuardTables {
   pay_requests: PayRequestTable

@@ -79,7 +79,7 @@ async function isRegistered(
 /** Enqueues the first runs at once: the owner may be watching. */
 async function markRegistered({ database, queue, now }: Context, delegationId: string): Promise<void> {
   const at = unixNow({ now })
-  await database.db.transaction().execute(async (tx) => {
+  await database.commit(async (tx) => {
     const delegation = await lockDelegation(tx, delegationId)
     if (delegation?.state !== 'pending') return
     const tasks: Tasks = JSON.parse(delegation.tasks)
@@ -93,7 +93,7 @@ async function markRegistered({ database, queue, now }: Context, delegationId: s
 
 async function checkLater({ database, queue, now }: Context, delegationId: string, checks: number): Promise<void> {
   const delaySeconds = PAUSES_SECONDS[Math.max(0, checks - 1)] ?? (PAUSES_SECONDS.at(-1) as number)
-  await database.db.transaction().execute(async (tx) => {
+  await database.commit(async (tx) => {
     const delegation = await lockDelegation(tx, delegationId)
     if (delegation?.state !== 'pending') return
     await setNextCheck(tx, delegationId, { check_at: unixNow({ now }) + delaySeconds, checks })

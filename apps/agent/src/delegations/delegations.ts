@@ -36,7 +36,7 @@ interface Needs {
 export function createDelegations(context: Context, needs: Needs): Delegations {
   const { subscriptions } = needs
   const revoke = (delegationId: string) =>
-    closeDelegation(context.database.db, delegationId, { state: 'revoked', at: unixNow(context) })
+    context.database.commit((tx) => closeDelegation(tx, delegationId, { state: 'revoked', at: unixNow(context) }))
   return {
     delegate: (body, wire) => delegateLocker(context, needs, body, wire),
     list: (identity) => listDelegations(context, subscriptions, identity),

@@ -67,9 +67,9 @@ export async function endDelegation(
   identity: string,
   delegationId: string,
 ): Promise<DelegationSummary> {
-  const { db } = context.database
+  const { db, commit } = context.database
   await requireOwn(db, identity, delegationId)
-  await closeDelegation(db, delegationId, { state: 'ended', at: unixNow(context) })
+  await commit((tx) => closeDelegation(tx, delegationId, { state: 'ended', at: unixNow(context) }))
   const ended = await requireOwn(db, identity, delegationId)
   return delegationSummary(context, ended, await subscriptions.find(identity))
 }

@@ -2,7 +2,7 @@ import { DEFAULT_TASKS, type Tasks } from '@svc/api/agent/tasks'
 import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../context.ts'
-import type { Db, DelegationRow, SubscriptionRow } from '../db/schema.ts'
+import type { DelegationRow, SubscriptionRow, Tx } from '../db/schema.ts'
 import { lockSubscription } from '../subscriptions/store.ts'
 import { recentRuns } from '../work/runs/store.ts'
 import { dueAfterChange } from './due-times.ts'
@@ -41,7 +41,7 @@ export interface DelegationOrder {
  */
 export async function saveDelegation(context: Context, order: DelegationOrder): Promise<DelegationRow> {
   const { identity, subscription_id } = order.subscription
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     await lockSubscription(tx, identity, subscription_id)
     const known = await lockOpenDelegation(tx, order.receipt_id)
     const delegation = known ? await update(context, tx, known, order.tasks) : await insert(context, tx, order)
@@ -53,13 +53,13 @@ export async function saveDelegation(context: Context, order: DelegationOrder): 
   })
 }
 
-async function insert(context: Context, db: Db, order: DelegationOrder): Promise<DelegationRow> {
+async function insert(context: Context, tx: Tx, order: DelegationOrder): Promise<DelegationRow> {
   const { identity } = order.subscription
   const { maxPerIdentity } = context.config.delegations
-  if ((await countOpenDelegations(db, identity)) >= maxPerIdentity) throw tooMany(maxPerIdentity)
+  if ((await countOpenDelegations(tx, identity)) >= maxPerIdentity) throw tooMany(maxPerIdentity)
   const now = unixNow(context)
   const maxMade = maxPerIdentity * MADE_PER_DAY
-  if ((await countMadeSince(db, identity, now - DAY)) >= maxMade) throw tooOften(maxMade)
+  if ((await countMadeSince(tx, identity, now - DAY)) >= maxMade) throw tooOften(maxMade)
   const delegation: DelegationRow = {
     delegation_id: `dlg_${toHex(context.randomBytes(16))}`,
     identity,
@@ -78,19 +78,19 @@ async function insert(context: Context, db: Db, order: DelegationOrder): Promise
     alert_count: 0,
     last_digest: null,
   }
-  await insertDelegation(db, delegation)
+  await insertDelegation(tx, delegation)
   return delegation
 }
 
-async function update(context: Context, db: Db, known: DelegationRow, tasks: Tasks | null): Promise<DelegationRow> {
+async function update(context: Context, tx: Tx, known: DelegationRow, tasks: Tasks | null): Promise<DelegationRow> {
   const { delegation_id } = known
   const now = unixNow(context)
   if (known.state === 'pending')
-    await setNextCheck(db, delegation_id, { check_at: now + CHECK_AGAIN_SECONDS, checks: 0 })
+    await setNextCheck(tx, delegation_id, { check_at: now + CHECK_AGAIN_SECONDS, checks: 0 })
   if (!tasks) return known
-  const runs = await recentRuns(db, delegation_id, RUNS_PER_HOUR)
+  const runs = await recentRuns(tx, delegation_id, RUNS_PER_HOUR)
   const due = known.state === 'active' ? dueAfterChange({ before: known, after: tasks, runs, now }) : NOT_DUE
-  await setTasks(db, delegation_id, tasks, due)
+  await setTasks(tx, delegation_id, tasks, due)
   return { ...known, tasks: JSON.stringify(tasks), ...due }
 }
 

@@ -1,9 +1,9 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import { sql } from 'kysely'
-import type { Db, DelegationRow } from '../db/schema.ts'
+import type { Db, DelegationRow, Tx } from '../db/schema.ts'
 
-export async function insertDelegation(db: Db, delegation: DelegationRow): Promise<void> {
-  await db.insertInto('delegations').values(delegation).execute()
+export async function insertDelegation(tx: Tx, delegation: DelegationRow): Promise<void> {
+  await tx.insertInto('delegations').values(delegation).execute()
 }
 
 export async function findDelegation(db: Db, delegationId: string): Promise<DelegationRow | null> {
@@ -53,8 +53,8 @@ export async function delegationsOf(db: Db, identity: string, limit: number): Pr
 /** When the tasks are next due. */
 export type DueTimes = Pick<DelegationRow, 'mirror_at' | 'watch_at'>
 
-export async function setTasks(db: Db, delegationId: string, tasks: Tasks, due: DueTimes): Promise<void> {
-  await db
+export async function setTasks(tx: Tx, delegationId: string, tasks: Tasks, due: DueTimes): Promise<void> {
+  await tx
     .updateTable('delegations')
     .set({ tasks: JSON.stringify(tasks), ...due })
     .where('delegation_id', '=', delegationId)
@@ -63,15 +63,15 @@ export async function setTasks(db: Db, delegationId: string, tasks: Tasks, due: 
 
 /** For a delegation whose key is not registered yet. */
 export async function setNextCheck(
-  db: Db,
+  tx: Tx,
   delegationId: string,
   next: Pick<DelegationRow, 'check_at' | 'checks'>,
 ): Promise<void> {
-  await db.updateTable('delegations').set(next).where('delegation_id', '=', delegationId).execute()
+  await tx.updateTable('delegations').set(next).where('delegation_id', '=', delegationId).execute()
 }
 
-export async function setRegistered(db: Db, delegationId: string, at: number, due: DueTimes): Promise<void> {
-  await db
+export async function setRegistered(tx: Tx, delegationId: string, at: number, due: DueTimes): Promise<void> {
+  await tx
     .updateTable('delegations')
     .set({ state: 'active', registered_at: at, check_at: null, checks: 0, ...due })
     .where('delegation_id', '=', delegationId)
@@ -80,11 +80,11 @@ export async function setRegistered(db: Db, delegationId: string, at: number, du
 
 /** For good. Does nothing to a delegation that has already ended. */
 export async function closeDelegation(
-  db: Db,
+  tx: Tx,
   delegationId: string,
   { state, at }: { state: 'revoked' | 'ended'; at: number },
 ): Promise<void> {
-  await db
+  await tx
     .updateTable('delegations')
     .set({ state, ended_at: at, check_at: null, mirror_at: null, watch_at: null })
     .where('delegation_id', '=', delegationId)
@@ -93,14 +93,14 @@ export async function closeDelegation(
 }
 
 /** Deletes up to `limit` delegations that ended before then without a registered key; returns how many. */
-export async function deleteNeverRegistered(db: Db, before: number, limit: number): Promise<number> {
-  const old = db
+export async function deleteNeverRegistered(tx: Tx, before: number, limit: number): Promise<number> {
+  const old = tx
     .selectFrom('delegations')
     .select('delegation_id')
     .where('registered_at', 'is', null)
     .where('ended_at', '<', before)
     .limit(limit)
-  const { numDeletedRows } = await db.deleteFrom('delegations').where('delegation_id', 'in', old).executeTakeFirst()
+  const { numDeletedRows } = await tx.deleteFrom('delegations').where('delegation_id', 'in', old).executeTakeFirst()
   return Number(numDeletedRows)
 }
 

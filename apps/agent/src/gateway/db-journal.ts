@@ -1,19 +1,22 @@
+import type { Database } from '@svc/database/open'
 import type { Journal } from '@svc/sdk'
-import type { Db } from '../db/schema.ts'
+import type { Schema } from '../db/schema.ts'
 
 /** Stores what the SDK must remember, above all the keys that the gateway showed first. */
-export function dbJournal(db: Db): Journal {
+export function dbJournal({ db, commit }: Pick<Database<Schema>, 'db' | 'commit'>): Journal {
   async function get(key: string): Promise<string | null> {
     const row = await db.selectFrom('journal').select('value').where('key', '=', key).executeTakeFirst()
     return row?.value ?? null
   }
 
   async function insert(key: string, value: string): Promise<boolean> {
-    const { numInsertedOrUpdatedRows } = await db
-      .insertInto('journal')
-      .values({ key, value })
-      .onConflict((conflict) => conflict.column('key').doNothing())
-      .executeTakeFirst()
+    const { numInsertedOrUpdatedRows } = await commit((tx) =>
+      tx
+        .insertInto('journal')
+        .values({ key, value })
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .executeTakeFirst(),
+    )
     return numInsertedOrUpdatedRows === 1n
   }
 
@@ -22,11 +25,20 @@ export function dbJournal(db: Db): Journal {
     async put(key, value, expected) {
       if (expected === null) return value === null ? (await get(key)) === null : insert(key, value)
       if (value === null) {
-        const removal = db.deleteFrom('journal').where('key', '=', key).where('value', '=', expected)
-        return (await removal.executeTakeFirst()).numDeletedRows === 1n
+        const { numDeletedRows } = await commit((tx) =>
+          tx.deleteFrom('journal').where('key', '=', key).where('value', '=', expected).executeTakeFirst(),
+        )
+        return numDeletedRows === 1n
       }
-      const update = db.updateTable('journal').set({ value }).where('key', '=', key).where('value', '=', expected)
-      return (await update.executeTakeFirst()).numUpdatedRows === 1n
+      const { numUpdatedRows } = await commit((tx) =>
+        tx
+          .updateTable('journal')
+          .set({ value })
+          .where('key', '=', key)
+          .where('value', '=', expected)
+          .executeTakeFirst(),
+      )
+      return numUpdatedRows === 1n
     },
   }
 }

@@ -3,11 +3,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { discovery } from '@svc/api/info'
 import { singleFlight } from '@svc/concurrency/sharing'
+import type { Database } from '@svc/database/open'
 import type { Log } from '@svc/http-service/log'
 import { ServiceError } from '@svc/http-service/service-error'
 import { type Client, createClient, type Signer } from '@svc/sdk'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/schema.ts'
+import type { Schema } from '../db/schema.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { dbJournal } from './db-journal.ts'
 import { createRetryLog } from './retry-log.ts'
@@ -27,7 +28,7 @@ export interface GatewayLink {
 export type WaitToRetry = (ms: number, signal?: AbortSignal) => Promise<void>
 
 export interface GatewayLinkOptions {
-  db: Db
+  database: Pick<Database<Schema>, 'db' | 'commit'>
   config: Config
   now: () => number
   log: Log
@@ -42,9 +43,9 @@ const HEALTH_FRESH_MS = 10_000
 /** Health checks must answer quickly. */
 const HEALTH_TIMEOUT_MS = 2_000
 
-export function openGatewayLink({ db, config, now, log, wait }: GatewayLinkOptions): GatewayLink {
+export function openGatewayLink({ database, config, now, log, wait }: GatewayLinkOptions): GatewayLink {
   const { url: baseUrl, pinnedKeys } = config.gateway
-  const journal = dbJournal(db)
+  const journal = dbJournal(database)
   const { onRetry, onAnswer } = createRetryLog({ log, now })
   const onWarning = (text: string) => log.warn(text)
   const options = { baseUrl, pinnedKeys, journal, onWarning, onRetry, fetch: boundedFetch(onAnswer) }

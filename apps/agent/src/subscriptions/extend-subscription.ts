@@ -25,7 +25,7 @@ export async function extendSubscription(
   receipt: SignedReceipt,
 ): Promise<{ purchase: Purchase; isNew: boolean }> {
   const { receipt_id, pay_req_id, network, tx_hash: tx, payer_pubkey: identity } = receipt
-  return context.database.db.transaction().execute(async (dbTx) => {
+  return context.database.commit(async (dbTx) => {
     await lockPayRequest(dbTx, pay_req_id)
     const existing = await findPurchase(dbTx, pay_req_id)
     if (existing && existing.tx !== tx) throw paymentRefused('quote_already_paid')

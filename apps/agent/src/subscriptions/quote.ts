@@ -39,12 +39,14 @@ export async function answerQuote(
     priceSummary: { total_usd: Number(totalUsd), subscription_days: SUBSCRIPTION_DAYS } as const,
   })
   const text = JSON.stringify(quote)
-  await insertPayRequest(database.db, {
-    pay_req_id: payReqId,
-    created_at: createdAt,
-    expires_at: expiresAt,
-    quote: text,
-  })
+  await database.commit((tx) =>
+    insertPayRequest(tx, {
+      pay_req_id: payReqId,
+      created_at: createdAt,
+      expires_at: expiresAt,
+      quote: text,
+    }),
+  )
   const challenges = challenged && challengesFor(context, quote, { payReqId, expiresAt }, challenged)
   return quoteAnswer<SubscriptionQuote>(text, quote, challenges)
 }

@@ -1,9 +1,9 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Selectable } from 'kysely'
-import type { Db, PayRequest, ReceiptTable, SubscriptionRow } from '../db/schema.ts'
+import type { Db, PayRequest, ReceiptTable, SubscriptionRow, Tx } from '../db/schema.ts'
 
-export async function insertPayRequest(db: Db, request: PayRequest): Promise<void> {
-  await db.insertInto('pay_requests').values(request).execute()
+export async function insertPayRequest(tx: Tx, request: PayRequest): Promise<void> {
+  await tx.insertInto('pay_requests').values(request).execute()
 }
 
 export async function findPayRequest(db: Db, payReqId: string): Promise<PayRequest | null> {
@@ -30,8 +30,8 @@ export async function findPurchase(db: Db, payReqId: string): Promise<Purchase |
 }
 
 /** False when the transaction has paid another quote already. */
-export async function insertPurchase(db: Db, { receipt, ...row }: Purchase): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await db
+export async function insertPurchase(tx: Tx, { receipt, ...row }: Purchase): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
     .insertInto('receipts')
     .values({ ...row, receipt: JSON.stringify(receipt) })
     .onConflict((conflict) => conflict.doNothing())
@@ -48,8 +48,8 @@ export async function findSubscription(db: Db, identity: string): Promise<Subscr
  * The subscription of an identity, locked until the end of the transaction. Without one, inserts a subscription that
  * has already expired.
  */
-export async function lockSubscription(db: Db, identity: string, subscriptionId: string): Promise<SubscriptionRow> {
-  return db
+export async function lockSubscription(tx: Tx, identity: string, subscriptionId: string): Promise<SubscriptionRow> {
+  return tx
     .insertInto('subscriptions')
     .values({ identity, subscription_id: subscriptionId, starts_at: 0, expires_at: 0 })
     .onConflict((conflict) =>
@@ -59,8 +59,8 @@ export async function lockSubscription(db: Db, identity: string, subscriptionId:
     .executeTakeFirstOrThrow()
 }
 
-export async function setSubscription(db: Db, { identity, starts_at, expires_at }: SubscriptionRow): Promise<void> {
-  await db.updateTable('subscriptions').set({ starts_at, expires_at }).where('identity', '=', identity).execute()
+export async function setSubscription(tx: Tx, { identity, starts_at, expires_at }: SubscriptionRow): Promise<void> {
+  await tx.updateTable('subscriptions').set({ starts_at, expires_at }).where('identity', '=', identity).execute()
 }
 
 /** The end of the n-th newest of the quotes that ended before then; null where there are fewer. */
@@ -77,14 +77,14 @@ export async function nthEndBefore(db: Db, before: number, n: number): Promise<n
 }
 
 /** Deletes up to `limit` unpaid quotes that expired before then; returns how many. */
-export async function deleteUnpaid(db: Db, before: number, limit: number): Promise<number> {
-  const old = db
+export async function deleteUnpaid(tx: Tx, before: number, limit: number): Promise<number> {
+  const old = tx
     .selectFrom('pay_requests')
     .leftJoin('receipts', 'receipts.pay_req_id', 'pay_requests.pay_req_id')
     .select('pay_requests.pay_req_id')
     .where('pay_requests.expires_at', '<', before)
     .where('receipts.pay_req_id', 'is', null)
     .limit(limit)
-  const { numDeletedRows } = await db.deleteFrom('pay_requests').where('pay_req_id', 'in', old).executeTakeFirst()
+  const { numDeletedRows } = await tx.deleteFrom('pay_requests').where('pay_req_id', 'in', old).executeTakeFirst()
   return Number(numDeletedRows)
 }

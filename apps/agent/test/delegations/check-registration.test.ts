@@ -1,3 +1,4 @@
+import { writable } from '@svc/devnet/writable'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { DelegationRow } from '../../src/db/schema.ts'
@@ -57,7 +58,7 @@ describe('the registration of a delegation key', () => {
     await stack.client(owner).addOperator(locker, agent_pubkey)
     let ending: Promise<void> | undefined
     const lie = (answer: unknown) => {
-      ending ??= closeDelegation(stack.agent.context.database.db, id, { state: 'ended', at: seconds() })
+      ending ??= closeDelegation(writable(stack.agent.context.database.db), id, { state: 'ended', at: seconds() })
       return answer
     }
     stack.proxy.always(/metadata/, { lie })

@@ -1,6 +1,7 @@
 import type { DelegationList } from '@svc/api/agent/delegations'
 import { DEFAULT_TASKS } from '@svc/api/agent/tasks'
 import { forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { isFindingChain, type SignedFinding, signFinding } from '@svc/protocol/finding'
 import { describe, expect, it } from 'vitest'
@@ -76,14 +77,26 @@ describe('the delegations of an owner', () => {
       const about = { delegation_id, locker_id, sequence, at: iso(), previous_digest }
       findings.push(signFinding({ ...about, kind: 'file_new', severity: 'info', detail: { sequence } }, signer))
     }
-    await insertFindings(database.db, findings)
+    await insertFindings(writable(database.db), findings)
     const last_digest = findings.at(-1)!.digest
-    await setLogEnd(database.db, { delegation_id, finding_count: 600, alert_count: 3, last_digest })
+    await setLogEnd(writable(database.db), { delegation_id, finding_count: 600, alert_count: 3, last_digest })
     // One that comes just when it is read: its count is not known yet.
-    await insertFindings(database.db, [{ ...findings.at(-1)!, sequence: 601 }])
+    await insertFindings(writable(database.db), [{ ...findings.at(-1)!, sequence: 601 }])
     const run = { delegation_id, task: 'watch', summary: '{"files":2}' } as const
-    await insertRun(database.db, { ...run, run_id: 'run_1', started_at: 10, finished_at: 20, outcome: 'done' })
-    await insertRun(database.db, { ...run, run_id: 'run_2', started_at: 30, finished_at: null, outcome: 'running' })
+    await insertRun(writable(database.db), {
+      ...run,
+      run_id: 'run_1',
+      started_at: 10,
+      finished_at: 20,
+      outcome: 'done',
+    })
+    await insertRun(writable(database.db), {
+      ...run,
+      run_id: 'run_2',
+      started_at: 30,
+      finished_at: null,
+      outcome: 'running',
+    })
 
     const shown = { task: 'watch', summary: { files: 2 } }
     const first = await stack.readDelegation(owner, delegation_id)

@@ -1,6 +1,7 @@
 import type { DelegateAnswer } from '@svc/api/agent/delegations'
 import type { Tasks } from '@svc/api/agent/tasks'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import type { Locker } from '@svc/sdk'
 import { startTestAgent } from '@svc/testbed/agent'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -62,7 +63,7 @@ forEachDatabase('agent services on one database', (database) => {
     const locker = await stack.seedLocker(owner)
     const { delegation_id } = (await delegate(0, locker)).body
     const answers = await twenty(async (turn) => {
-      if (turn === 10) await closeDelegation(db(), delegation_id, { state: 'ended', at: seconds() })
+      if (turn === 10) await closeDelegation(writable(db()), delegation_id, { state: 'ended', at: seconds() })
       return (await delegate(turn, locker)).status
     })
     expect(new Set(answers)).toEqual(new Set([200]))
@@ -89,7 +90,7 @@ forEachDatabase('agent services on one database', (database) => {
     const locker = await stack.seedLocker(owner)
     const endAndMake = async () => {
       for (const { delegation_id } of await open())
-        await closeDelegation(db(), delegation_id, { state: 'ended', at: seconds() })
+        await closeDelegation(writable(db()), delegation_id, { state: 'ended', at: seconds() })
       return (await delegate(0, locker)).status
     }
     for (let made = 0; made < 25; made++) expect(await endAndMake()).toBe(200)
@@ -118,7 +119,7 @@ forEachDatabase('agent services on one database', (database) => {
       made.push((await delegate(i, await stack.seedLocker(owner))).body.delegation_id)
       stack.clock.advance(1)
     }
-    for (const i of [3, 1]) await closeDelegation(db(), made[i]!, { state: 'ended', at: seconds() })
+    for (const i of [3, 1]) await closeDelegation(writable(db()), made[i]!, { state: 'ended', at: seconds() })
     const listed = (await rows()).map(({ delegation_id }) => made.indexOf(delegation_id))
     expect(listed).toEqual([2, 0, 3, 1])
     expect(await delegationsOf(db(), owner.identity, 3)).toHaveLength(3)

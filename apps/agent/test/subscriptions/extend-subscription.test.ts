@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Database } from '@svc/database/open'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { PRIMARY } from '@svc/payments/networks'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -27,7 +28,8 @@ forEachDatabase('payments for subscriptions', (database) => {
   })
   beforeEach(async () => {
     time = NOON
-    for (const table of ['receipts', 'subscriptions', 'pay_requests'] as const) await db().deleteFrom(table).execute()
+    for (const table of ['receipts', 'subscriptions', 'pay_requests'] as const)
+      await writable(db()).deleteFrom(table).execute()
   })
 
   const db = () => replicas[0]!.db
@@ -36,7 +38,7 @@ forEachDatabase('payments for subscriptions', (database) => {
 
   async function quoted(): Promise<string> {
     const pay_req_id = `pr_${toHex(randomBytes(16))}`
-    await insertPayRequest(db(), { pay_req_id, created_at: time, expires_at: time + 300, quote: '{}' })
+    await insertPayRequest(writable(db()), { pay_req_id, created_at: time, expires_at: time + 300, quote: '{}' })
     return pay_req_id
   }
 

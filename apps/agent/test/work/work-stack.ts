@@ -5,6 +5,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tasks } from '@svc/api/agent/tasks'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import type { Variables } from '@svc/http-service/config'
 import type { SignedFinding } from '@svc/protocol/finding'
 import type { JobRun } from '@svc/queue/queue'
@@ -93,7 +94,7 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides) {
       const locker = await stack.seedLocker(owner)
       const { delegation_id: id, agent_pubkey } = await stack.delegateAndRegister(owner, locker, tasks)
       // The key is registered already, and due runs are found by the clock.
-      await db.deleteFrom('jobs').where('kind', 'in', ['check-registration', 'mirror', 'watch']).execute()
+      await writable(db).deleteFrom('jobs').where('kind', 'in', ['check-registration', 'mirror', 'watch']).execute()
       const client = stack.client(owner)
       const log = () => findingsAfter(db, id, 0, 10_000)
       /** Newest first. */
@@ -135,12 +136,15 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides) {
     /** So that a test has no work left over from earlier ones. */
     async endAllDelegations() {
       proxy.behave()
-      await db
+      await writable(db)
         .updateTable('delegations')
         .set({ state: 'ended', ended_at: 0, check_at: null, mirror_at: null, watch_at: null })
         .where('ended_at', 'is', null)
         .execute()
-      await db.deleteFrom('jobs').where('kind', 'in', ['mirror', 'watch', 'tell', 'check-registration']).execute()
+      await writable(db)
+        .deleteFrom('jobs')
+        .where('kind', 'in', ['mirror', 'watch', 'tell', 'check-registration'])
+        .execute()
     },
   }
 }

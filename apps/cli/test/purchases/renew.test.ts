@@ -1,5 +1,6 @@
 // What was bought and what is used of it, and paying for more.
 
+import { writable } from '@svc/devnet/writable'
 import type { LockerUsage } from '@svc/sdk'
 import { useMarket } from '@svc/sdk/test/market'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -26,7 +27,7 @@ const statusOf = (locker: string) => home.json<Status>('status', locker)
 async function change(locker: string, values: { expires_at?: string; terms?: string }): Promise<void> {
   const { locker_id } = await statusOf(locker)
   const { db } = market.gateway.context.database
-  await db.updateTable('lockers').set(values).where('locker_id', '=', locker_id).execute()
+  await writable(db).updateTable('lockers').set(values).where('locker_id', '=', locker_id).execute()
 }
 
 const inDays = (days: number) => `${new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 19)}Z`

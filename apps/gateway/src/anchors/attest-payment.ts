@@ -9,12 +9,11 @@ import { canonicalBytes } from '@svc/protocol/canonical'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Transaction } from 'kysely'
 import { receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import { checkBudget, giveBack, type Refusal, spend } from '../budgets/budgets.ts'
 import { unixNow } from '../context.ts'
-import type { Schema } from '../db/schema.ts'
+import type { Tx } from '../db/schema.ts'
 import { delayOf, limitsOf } from './budget.ts'
 import { NotPublished } from './errors.ts'
 import { memoInstruction } from './memo.ts'
@@ -28,7 +27,7 @@ export async function attestPayment(context: AnchorsContext, receipt_id: string)
   const found = await findReceiptAndLocker(database.db, receipt_id)
   if (!found) throw receiptNotFound()
   const att_code = paymentAttCode(found.receipt)
-  await recordPaymentCode(database.db, { receipt_id, att_code, recorded_at: unixNow(context) })
+  await database.commit((tx) => recordPaymentCode(tx, { receipt_id, att_code, recorded_at: unixNow(context) }))
   const answer = { ok: true as const, receipt_id, att_code, recorded: true }
   if (!publisher || !config.anchors.includesPayments) return answer
   const published = await publishCode(context, publisher, found.receipt, att_code).catch(rejectAsAnchorFailed)
@@ -43,7 +42,7 @@ async function publishCode(
   attCode: number,
 ): Promise<'published' | Refusal> {
   const { database, config, queue } = context
-  const { db } = database
+  const { db, commit } = database
   const budget = { budget: 'publication', limits: limitsOf(context, 'payment', receipt_id) } as const
   const memo = canonicalBytes({ s: 'svc/payment/v1', net: network, tx: tx_hash, code: attCode })
   let lost: string | null = null
@@ -58,10 +57,10 @@ async function publishCode(
       const found = await watchTransaction(publisher.nodes, noted, config.anchors.waitSeconds * 1000)
       if (found.outcome === 'pending') throw new NotPublished('outcome_unknown', tx, { tx, isAmbiguous: true })
       if (found.outcome === 'landed') {
-        await recordPaymentSlot(db, receipt_id, found.slot)
+        await commit((tx) => recordPaymentSlot(tx, receipt_id, found.slot))
         return 'published'
       }
-      if (found.outcome === 'expired') await db.transaction().execute((expired) => giveBack(expired, tx))
+      if (found.outcome === 'expired') await commit((expired) => giveBack(expired, tx))
       if (round > 0) throw lostTransaction(noted, found)
       lost = tx
       return null
@@ -70,11 +69,11 @@ async function publishCode(
       refusal = await checkBudget(db, context, budget)
       if (!refusal) return publisher.prepare([memoInstruction(memo, config.anchors.memoProgram, publisher.signer)])
       const delaySeconds = delayOf(context, refusal)
-      await db.transaction().execute((tx) => tryLater(tx, delaySeconds))
+      await commit((tx) => tryLater(tx, delaySeconds))
       return null
     },
     note: (signed) =>
-      db.transaction().execute(async (tx) => {
+      commit(async (tx) => {
         if (!(await notePaymentMemo(tx, receipt_id, lost, signed))) return false
         refusal = await spend(tx, context, { ...budget, tx: signed.tx, amount: publisher.maxFee })
         if (!refusal) return true
@@ -85,7 +84,7 @@ async function publishCode(
     send: ({ raw }) => publisher.nodes.send(raw),
   })
 
-  function tryLater(tx: Transaction<Schema>, delaySeconds: number) {
+  function tryLater(tx: Tx, delaySeconds: number) {
     return queue.enqueue(tx, 'attest-payment', { receipt_id }, { key: receipt_id, delaySeconds })
   }
 }

@@ -2,10 +2,9 @@
 
 import type { AnchorAbsence, PushResult } from '@svc/api/attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { Transaction } from 'kysely'
 import { type Refusal, spend } from '../budgets/budgets.ts'
 import type { Context } from '../context.ts'
-import type { Schema } from '../db/schema.ts'
+import type { Tx } from '../db/schema.ts'
 import { delayOf, limitsOf } from './budget.ts'
 import type { PreparedPublication } from './publisher.ts'
 import {
@@ -26,7 +25,7 @@ export function budgetOf(parts: Parts, { receipt_id }: Statement) {
 
 /** Notes the transaction, its cost and the status of the statement together. */
 export async function notePublication(
-  tx: Transaction<Schema>,
+  tx: Tx,
   parts: Parts,
   { publication, cost }: PreparedPublication,
 ): Promise<'noted' | 'under_way' | 'superseded' | PushResult> {
@@ -48,7 +47,7 @@ export async function notePublication(
  * when another process has just sent a transaction of the receipt.
  */
 export async function deferPush(
-  tx: Transaction<Schema>,
+  tx: Tx,
   parts: Parts,
   statement: Statement,
   refusal: Refusal,

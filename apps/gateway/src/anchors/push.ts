@@ -40,7 +40,7 @@ const SKIPPED: PushResult = {
 const MAX_ROUNDS = 3
 
 export function createPush(parts: Parts, publisher: Publisher | null): Push {
-  const { db } = parts.database
+  const { db, commit } = parts.database
   const share = singleFlight<PushResult | 'superseded'>()
 
   return async function push(receiptId): Promise<PushResult> {
@@ -76,11 +76,11 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
         async sign() {
           const refusal = await checkBudget(db, parts, budgetOf(parts, statement))
           if (!refusal) return sign(publisher, statement, record.envelope)
-          stopped = await db.transaction().execute((tx) => deferPush(tx, parts, statement, refusal))
+          stopped = await commit((tx) => deferPush(tx, parts, statement, refusal))
           return null
         },
         async note(prepared) {
-          const noted = await db.transaction().execute((tx) => notePublication(tx, parts, prepared))
+          const noted = await commit((tx) => notePublication(tx, parts, prepared))
           if (noted !== 'noted' && noted !== 'under_way') stopped = noted
           return noted === 'noted'
         },

@@ -4,11 +4,10 @@
 import type { Anchor } from '@svc/api/attestations'
 import type { Costs, SolanaNodes } from '@svc/chains/solana/nodes'
 import type { SolanaOutcome } from '@svc/chains/solana/outcome'
-import type { Transaction } from 'kysely'
 import type { Publishing } from '../attestations/publishing.ts'
 import { giveBack } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { PublicationTable, Schema } from '../db/schema.ts'
+import type { PublicationTable, Tx } from '../db/schema.ts'
 import { anchorError, NotPublished } from './errors.ts'
 import {
   changePublication,
@@ -129,9 +128,9 @@ export async function recordFinalized(parts: Parts, publication: PublicationTabl
 function change(
   { database, now }: Parts,
   { receipt_id }: Statement,
-  write: (tx: Transaction<Schema>, at: number) => Promise<void>,
+  write: (tx: Tx, at: number) => Promise<void>,
 ): Promise<void> {
-  return database.db.transaction().execute(async (tx) => {
+  return database.commit(async (tx) => {
     await lockStanding(tx, receipt_id)
     await write(tx, unixNow({ now }))
   })

@@ -1,8 +1,6 @@
 import type { Anchor, AnchorAbsence, AnchorError } from '@svc/api/attestations'
-import type { Transaction } from 'kysely'
-import type { AttestationTable, Db, PaymentCodeTable, PublicationTable, Schema } from '../db/schema.ts'
+import type { AttestationTable, Db, PaymentCodeTable, PublicationTable, Tx } from '../db/schema.ts'
 
-type Tx = Transaction<Schema>
 export type Statement = Pick<PublicationTable, 'receipt_id' | 'sequence'>
 
 /** The transaction of the receipt that may still land, for any of its statements. */
@@ -144,10 +142,10 @@ export async function setDeferral(tx: Tx, { receipt_id, sequence }: Statement, d
 
 /** Keeps the row that exists. */
 export async function recordPaymentCode(
-  db: Db,
+  tx: Tx,
   row: Pick<PaymentCodeTable, 'receipt_id' | 'att_code' | 'recorded_at'>,
 ): Promise<void> {
-  await db
+  await tx
     .insertInto('payment_codes')
     .values(row)
     .onConflict((conflict) => conflict.column('receipt_id').doNothing())
@@ -162,12 +160,12 @@ type SignedMemo = Pick<PaymentCodeTable, 'tx' | 'raw' | 'last_valid_height'>
 
 /** Replaces the `lost` transaction; false when another process was first. */
 export async function notePaymentMemo(
-  db: Db,
+  tx: Tx,
   receiptId: string,
   lost: string | null,
   signed: SignedMemo,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  const { numUpdatedRows } = await tx
     .updateTable('payment_codes')
     .set(signed)
     .where('receipt_id', '=', receiptId)
@@ -177,6 +175,6 @@ export async function notePaymentMemo(
   return numUpdatedRows === 1n
 }
 
-export async function recordPaymentSlot(db: Db, receiptId: string, slot: number): Promise<void> {
-  await db.updateTable('payment_codes').set({ slot }).where('receipt_id', '=', receiptId).execute()
+export async function recordPaymentSlot(tx: Tx, receiptId: string, slot: number): Promise<void> {
+  await tx.updateTable('payment_codes').set({ slot }).where('receipt_id', '=', receiptId).execute()
 }

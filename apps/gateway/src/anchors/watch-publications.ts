@@ -55,7 +55,7 @@ async function publishAgain(
   const { receipt_id } = publication
   await recordLost(context, publication, problem)
   const { database, queue } = context
-  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
+  await database.commit((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
 }
 
 async function finalize(context: AnchorsContext, publication: PublicationTable): Promise<void> {

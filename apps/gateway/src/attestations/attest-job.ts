@@ -19,7 +19,7 @@ const POLL_AFTER_SECONDS = 2
 /** Until the job has run, a receipt without a statement has a pending stub (STATE-09). */
 export async function queueAttest(context: Context, locker: Locker): Promise<AttestQueued> {
   const { receipt_id, locker_id } = locker
-  const { jobId, status } = await context.database.db.transaction().execute(async (tx) => {
+  const { jobId, status } = await context.database.commit(async (tx) => {
     if (!(await hasConfirmedFile(tx, locker_id))) throw emptyFileList()
     await insertPending(tx, { receipt_id, locker_id }, unixNow(context))
     const known = await findAttestation(tx, receipt_id)
@@ -52,7 +52,7 @@ export async function runAttestJob(context: AttestationsContext, receiptId: stri
     if (delaySeconds !== null) return attestLater(context, receiptId, delaySeconds)
     const isPermanent = error instanceof ServiceError && error.status < 500
     if (!isPermanent && attempt < ATTEST_ATTEMPTS) throw error
-    const hadStub = await deletePending(context.database.db, receiptId)
+    const hadStub = await context.database.commit((tx) => deletePending(tx, receiptId))
     // Files were confirmed and then deleted, and no caller asked for a statement: that is no failure.
     if (!hadStub && error instanceof ServiceError && error.code === 'EMPTY_FILE_LIST') return
     throw new PermanentError(error instanceof ServiceError ? error.code : String(error), { cause: error })
@@ -62,11 +62,11 @@ export async function runAttestJob(context: AttestationsContext, receiptId: stri
 /** One statement is made of all changes until then. */
 async function attestLater({ database, queue }: Context, receipt_id: string, delaySeconds: number): Promise<void> {
   const options = { key: receipt_id, delaySeconds }
-  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }, options))
+  await database.commit((tx) => queue.enqueue(tx, 'attest', { receipt_id }, options))
 }
 
 /** Needed for a statement that is still current (AMB-33), or was made by a caller that does not publish. */
 async function queuePush({ database, publisher, queue }: AttestationsContext, receipt_id: string): Promise<void> {
   if (!publisher) return
-  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
+  await database.commit((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
 }

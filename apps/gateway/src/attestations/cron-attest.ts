@@ -55,12 +55,12 @@ async function reattest(
   context: AttestationsContext,
   { sequence, isAged, anchoring, ...locker }: DueLocker,
 ): Promise<string> {
-  const { db } = context.database
+  const { commit } = context.database
   try {
     const publish = context.config.attestations.cron.publish && anchoring === 'each'
     const successor = isAged ? { replacing: sequence } : { isLimited: true }
     const { isNew } = await context.attest(locker, { ...successor, publish })
-    await deleteCronFailure(db, locker.receipt_id)
+    await commit((tx) => deleteCronFailure(tx, locker.receipt_id))
     if (!isNew) return 'skipped'
     const isPublished = publish && (await context.push(locker.receipt_id)).status === 'pushed'
     return isPublished ? 'pushed' : 'attested'
@@ -69,7 +69,7 @@ async function reattest(
     context.log.warn({ locker_id: locker.locker_id, code, err: error }, 'cannot attest a locker again')
     const failed_at = unixNow(context)
     const pause = secondsToWait(error) ?? (isRetryable(code) ? PAUSE.retryable : PAUSE.permanent)
-    await recordCronFailure(db, locker.receipt_id, { failed_at, retry_at: failed_at + pause })
+    await commit((tx) => recordCronFailure(tx, locker.receipt_id, { failed_at, retry_at: failed_at + pause }))
     return code
   }
 }

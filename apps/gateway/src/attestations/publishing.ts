@@ -1,18 +1,13 @@
 // What attesting needs of publishing. It is declared here because the room that publishes imports this one.
 
 import type { PushResult } from '@svc/api/attestations'
-import type { Transaction } from 'kysely'
-import type { Schema } from '../db/schema.ts'
+import type { Tx } from '../db/schema.ts'
 
 /** Publishes the newest statement of a receipt. */
 export type Push = (receiptId: string) => Promise<PushResult>
 
 /** Queues a statement for the EVM registry. `slot` is that of its anchor on the primary chain, or 0 without one. */
-export type QueueEntry = (
-  tx: Transaction<Schema>,
-  statement: { receipt_id: string; sequence: number },
-  slot: number,
-) => Promise<void>
+export type QueueEntry = (tx: Tx, statement: { receipt_id: string; sequence: number }, slot: number) => Promise<void>
 
 export interface Publishing {
   /** Null if the gateway publishes nothing. `signer` is base58. */

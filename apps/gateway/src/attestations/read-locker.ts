@@ -21,14 +21,14 @@ type ReadLocker = (locker: Locker) => Promise<Snapshot | ServiceError>
 const MAX_CONCURRENT_SNAPSHOTS = 4
 
 export function createLockerReader(
-  { database: { db }, providers, config }: Pick<Context, 'database' | 'providers' | 'config'>,
+  { database: { db, commit }, providers, config }: Pick<Context, 'database' | 'providers' | 'config'>,
   databaseUrl: string,
 ): ReadLocker {
   const readObject = createObjectReader(providers)
   const limited = limit(MAX_CONCURRENT_SNAPSHOTS)
 
   const snapshotOf = ({ locker_id: lockerId }: Locker, findAbsent: FindAbsent) =>
-    limited(() => takeSnapshot({ db, databaseUrl, lockerId, findAbsent }))
+    limited(() => takeSnapshot({ db, commit, databaseUrl, lockerId, findAbsent }))
 
   async function readRecordedHashes(locker: Locker): Promise<Snapshot | ServiceError> {
     const provider = providers.named(locker.provider)

@@ -1,6 +1,5 @@
-import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
-import type { Locker, Schema } from '../db/schema.ts'
+import type { Locker, Tx } from '../db/schema.ts'
 import type { PublishingCosts } from '../info/publishing-costs.ts'
 import { type Attest, createAttest } from './attest.ts'
 import type { Publishing } from './publishing.ts'
@@ -10,7 +9,7 @@ interface Needs extends Publishing {
 }
 
 /** Called in the transaction that confirms files. */
-type ManifestChanged = (tx: Transaction<Schema>, locker: Pick<Locker, 'receipt_id'>) => Promise<'queued' | 'off'>
+type ManifestChanged = (tx: Tx, locker: Pick<Locker, 'receipt_id'>) => Promise<'queued' | 'off'>
 
 export interface AttestationsContext extends Context, Needs {
   /** Brings the statements of a receipt up to date. */

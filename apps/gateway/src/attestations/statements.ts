@@ -4,9 +4,8 @@ import { manifestMessage } from '@svc/protocol/attestation'
 import { bare, toHex } from '@svc/protocol/bytes'
 import { type CheckMode, draftStatement, type EvidenceEnvelope, signedStatement } from '@svc/protocol/evidence'
 import { MERKLE_VERSION } from '@svc/protocol/names'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import type { AttestationTable, Db, Locker, Schema, StatementTable } from '../db/schema.ts'
+import type { AttestationTable, Db, Locker, StatementTable, Tx } from '../db/schema.ts'
 import { takeStatement } from './budget.ts'
 import type { Publishing } from './publishing.ts'
 import { type AttestationRecord, type Attested, attestationRecord, type StatementRecord } from './record.ts'
@@ -45,10 +44,11 @@ type Parts = Context & Pick<Publishing, 'publisher' | 'queueEntry'>
 export async function addStatement(context: Parts, locker: Locker, work: Work): Promise<Attested> {
   for (;;) {
     const signed = await signNext(context, locker, work)
-    const attested = await context.continuity.commit(
-      (tx) => writeStatement(tx, context, locker, work, signed),
-      (written) => (written?.isNew ? noteOf(written.record) : []),
-    )
+    const attested = await context.database.commit(async (tx, note) => {
+      const written = await writeStatement(tx, context, locker, work, signed)
+      if (written?.isNew) note(...noteOf(written.record))
+      return written
+    })
     if (attested) return attested
   }
 }
@@ -94,7 +94,7 @@ function isRepetition(
 
 /** The receipt's row is locked, so each statement follows on the newest one. Null if `record` does not. */
 async function writeStatement(
-  tx: Transaction<Schema>,
+  tx: Tx,
   context: Parts,
   locker: Locker,
   work: Work,

@@ -1,7 +1,7 @@
 import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { type NotNull, sql, type Transaction } from 'kysely'
-import type { AttestationTable, Db, FileRow, Locker, LostStatementTable, Schema, StatementTable } from '../db/schema.ts'
+import { type NotNull, sql } from 'kysely'
+import type { AttestationTable, Db, FileRow, Locker, LostStatementTable, StatementTable, Tx } from '../db/schema.ts'
 import { type AttestationRecord, attestationRecord } from './record.ts'
 import type { CronAttestConfig } from './settings.ts'
 
@@ -10,7 +10,6 @@ export async function findAttestation(db: Db, receiptId: string): Promise<Attest
   return row ?? null
 }
 
-type Tx = Transaction<Schema>
 type Named = Pick<AttestationTable, 'receipt_id' | 'locker_id'>
 
 /** Locks the row until the end of the transaction, and inserts it first if there is none. */
@@ -30,8 +29,8 @@ export async function insertPending(tx: Tx, { receipt_id, locker_id }: Named, si
 }
 
 /** Returns false if the receipt has a statement, or no row. */
-export async function deletePending(db: Db, receiptId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
+export async function deletePending(tx: Tx, receiptId: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
     .deleteFrom('attestations')
     .where('receipt_id', '=', receiptId)
     .where('sequence', 'is', null)
@@ -223,17 +222,17 @@ function hasTag(tag: string) {
 }
 
 export async function recordCronFailure(
-  db: Db,
+  tx: Tx,
   receipt_id: string,
   times: { failed_at: number; retry_at: number },
 ): Promise<void> {
-  await db
+  await tx
     .insertInto('cron_failures')
     .values({ receipt_id, ...times })
     .onConflict((conflict) => conflict.column('receipt_id').doUpdateSet(times))
     .execute()
 }
 
-export async function deleteCronFailure(db: Db, receiptId: string): Promise<void> {
-  await db.deleteFrom('cron_failures').where('receipt_id', '=', receiptId).execute()
+export async function deleteCronFailure(tx: Tx, receiptId: string): Promise<void> {
+  await tx.deleteFrom('cron_failures').where('receipt_id', '=', receiptId).execute()
 }

@@ -1,5 +1,6 @@
 // Who is calling, by a signed envelope. The checks run in the order of this page; the first that fails is answered.
 
+import type { Database } from '@svc/database/open'
 import { addressKey } from '@svc/guard/address-key'
 import type { AudienceCheck } from '@svc/guard/audience'
 import { createNonces } from '@svc/guard/nonces'
@@ -21,7 +22,7 @@ import type { Op } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import type { Continuity } from '../continuity/continuity.ts'
-import type { Db, Locker } from '../db/schema.ts'
+import type { Locker, Schema } from '../db/schema.ts'
 import { lockerNotFound, lockerNotOpen, receiptNotFound } from './errors.ts'
 import { createLockerFinder, findReceiptAndLocker } from './store.ts'
 
@@ -67,7 +68,7 @@ export interface Callers {
 }
 
 interface CallersOptions {
-  db: Db
+  database: Pick<Database<Schema>, 'db' | 'commit'>
   now: () => number
   rateLimiter: RateLimiter
   /**
@@ -84,8 +85,9 @@ const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'lock
 const NONCE_KEPT_SECONDS = 60
 
 export function createCallers(options: CallersOptions): Callers {
-  const { db, now, rateLimiter, perAddress, requireAudience, continuity } = options
-  const useNonce = createNonces(db, continuity.noteNonce)
+  const { now, rateLimiter, perAddress, requireAudience, continuity } = options
+  const { db, commit } = options.database
+  const useNonce = createNonces(commit, continuity.noteNonce)
   const findSigner = createSignerFinder()
   const findLocker = createLockerFinder(db)
 

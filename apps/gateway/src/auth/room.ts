@@ -30,7 +30,7 @@ export async function createAuth(
   const { sponsors, internal, evidence, limits } = config
   return {
     callers: createCallers({
-      db: database.db,
+      database,
       now,
       rateLimiter,
       perAddress: limits.perAddress,

@@ -8,6 +8,7 @@ import { formatReport } from '../attestations/import/format-report.ts'
 import { importRecords } from '../attestations/import/import-records.ts'
 import { readExport } from '../attestations/import/read-export.ts'
 import { readConfig } from '../config.ts'
+import type { Entry } from '../continuity/entries.ts'
 import { migrations } from '../db/migrations.ts'
 import type { Schema } from '../db/schema.ts'
 import { createKeysAt } from '../keys/signing-keys.ts'
@@ -20,9 +21,9 @@ export async function run(args: string[]): Promise<void> {
     const { path, isDryRun } = readArguments(args)
     const { secrets } = readConfig(process.env)
     const source = path === '-' ? process.stdin : (await open(path)).createReadStream()
-    const database = await openDatabase<Schema>({ url: secrets.databaseUrl, migrations })
+    const database = await openDatabase<Schema, Entry>({ url: secrets.databaseUrl, migrations })
     try {
-      const context = { db: database.db, keysAt: createKeysAt({ database }), now: Date.now }
+      const context = { database, keysAt: createKeysAt({ database }), now: Date.now }
       const report = await importRecords(context, readExport(source), { isDryRun })
       process.stdout.write(formatReport(report, isDryRun))
       if (report.refused.length > 0) process.exitCode = REFUSED_SOME

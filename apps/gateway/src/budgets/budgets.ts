@@ -3,9 +3,8 @@
 // hold over all replicas.
 
 import { hash } from 'node:crypto'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import type { Db, Schema } from '../db/schema.ts'
+import type { Db, Tx } from '../db/schema.ts'
 import type { BudgetName } from './settings.ts'
 import {
   addToDay,
@@ -53,7 +52,7 @@ export const HOUR = 3600
 export const DAY = 86_400
 
 /** Counts a transaction that is about to be sent. Null when it may be; otherwise nothing is counted. */
-export async function spend(tx: Transaction<Schema>, parts: Parts, spending: Spending): Promise<Refusal | null> {
+export async function spend(tx: Tx, parts: Parts, spending: Spending): Promise<Refusal | null> {
   const { budget, limits, amount } = spending
   const now = unixNow(parts)
   const today = await lockDay(tx, budget, dayOf(now))
@@ -91,7 +90,7 @@ export async function checkBudget(db: Db, parts: Parts, { budget, limits }: Acco
 }
 
 /** For a transaction that cost nothing, or that its payer paid for. */
-export async function giveBack(tx: Transaction<Schema>, transaction: string): Promise<void> {
+export async function giveBack(tx: Tx, transaction: string): Promise<void> {
   const [noted] = await deleteSpending(tx, transaction)
   if (!noted) return
   const { budget, amount, noted_at } = noted
@@ -117,7 +116,7 @@ const DAYS_KEPT = 90
 
 export async function forgetSpending({ database, now }: Pick<Context, 'database' | 'now'>): Promise<void> {
   const at = unixNow({ now })
-  await deleteOld(database.db, { noted_at: at - SPENDING_KEPT_SECONDS, day: dayOf(at) - DAYS_KEPT })
+  await database.commit((tx) => deleteOld(tx, { noted_at: at - SPENDING_KEPT_SECONDS, day: dayOf(at) - DAYS_KEPT }))
 }
 
 /** Of several limits that are reached, the one that lasts longest. */

@@ -1,7 +1,4 @@
-import type { Transaction } from 'kysely'
-import type { BudgetDayTable, Db, Schema, SpendingTable } from '../db/schema.ts'
-
-type Tx = Transaction<Schema>
+import type { BudgetDayTable, Db, SpendingTable, Tx } from '../db/schema.ts'
 
 /** Creates the row if there is none, and locks it until the end of the transaction. */
 export function lockDay(tx: Tx, budget: string, day: number): Promise<BudgetDayTable> {
@@ -85,7 +82,7 @@ export function deleteSpending(tx: Tx, transaction: string): Promise<SpendingTab
   return tx.deleteFrom('spending').where('tx', '=', transaction).returningAll().execute()
 }
 
-export async function deleteOld(db: Db, before: { noted_at: number; day: number }): Promise<void> {
-  await db.deleteFrom('spending').where('noted_at', '<', before.noted_at).execute()
-  await db.deleteFrom('budget_days').where('day', '<', before.day).execute()
+export async function deleteOld(tx: Tx, before: { noted_at: number; day: number }): Promise<void> {
+  await tx.deleteFrom('spending').where('noted_at', '<', before.noted_at).execute()
+  await tx.deleteFrom('budget_days').where('day', '<', before.day).execute()
 }

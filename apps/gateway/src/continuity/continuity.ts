@@ -3,6 +3,7 @@
 // behind, the gateway only reads.
 
 import { lru } from '@svc/concurrency/caches'
+import type { Guard } from '@svc/database/commit'
 import type { Database } from '@svc/database/open'
 import type { ServerIdentity } from '@svc/database/server-identity'
 import { createClockGuard } from '@svc/guard/clock-guard'
@@ -11,7 +12,6 @@ import type { Log } from '@svc/http-service/log'
 import { ServiceError } from '@svc/http-service/service-error'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import type { Schema } from '../db/schema.ts'
-import { type Commit, createCommits } from './commits.ts'
 import { hasLostNonces, type Missing } from './compare.ts'
 import type { Entry, LogGap, NotedStatement } from './entries.ts'
 import {
@@ -27,6 +27,7 @@ import { createNotes } from './notes.ts'
 import { createReplica, type Replica } from './replicas/replica.ts'
 import type { AwaitedLogbook } from './replicas/store.ts'
 import { createRevoking, type Revoking } from './revoking.ts'
+import { createUnclear } from './unclear.ts'
 
 export interface ContinuityStatus {
   state: 'current' | 'checking' | 'behind'
@@ -64,8 +65,8 @@ export interface Continuity {
   assertUnused(iat: number): void
   /** Resolves once the database is current. */
   whenCurrent(signal: AbortSignal): Promise<void>
-  /** Whatever must not be forgotten is committed by it. */
-  commit: Commit
+  /** Of the database's commits. */
+  guard: Guard<Entry>
   /** Notes what was committed without an answer. Call it before anybody learns of what the database has. */
   noteUnclear(): Promise<void>
   /** Durable when it resolves. Call it before anybody else learns of the statement. */
@@ -77,7 +78,7 @@ export interface Continuity {
 
 export interface ContinuityOptions {
   folder: string | null
-  database: Database<Schema>
+  database: Database<Schema, Entry>
   /** Null where nothing is published. */
   publications: Publications | null
   /** By how much the clock of this process may differ from that of the database; 0 for any. */
@@ -98,7 +99,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   const waiting = new Set<() => void>()
   const notes = createNotes({ folder, database, log, now: unixNow })
   const gaps = createGaps({ db, folder, publications, log })
-  const { commit, noteUnclear } = createCommits({ db, note, now: unixNow })
+  const unclear = createUnclear({ db, note, now: unixNow })
   let replica: Replica | null = null
   let awaited: AwaitedLogbook[] = []
   let state: 'unstarted' | ContinuityStatus['state'] = 'unstarted'
@@ -179,7 +180,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     try {
       serverSeen(await database.server())
       await notes.tryAgain()
-      await noteUnclear()
+      await unclear.note()
     } catch {
       // Whatever is away is seen by those who need it.
     }
@@ -225,7 +226,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
   async function requireCurrent(): Promise<void> {
     if (state === 'checking') await compare()
-    await noteUnclear()
+    await unclear.note()
     assertCurrent()
   }
 
@@ -310,12 +311,12 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       }
     },
 
-    commit,
-    noteUnclear,
+    guard: { requireCurrent, assertCurrent, journal: note, unclear: unclear.add },
+    noteUnclear: unclear.note,
     async noteStatement(statement) {
       if (noted.get(statement.proofId)?.digest !== statement.digest) await note([{ kind: 'statement', ...statement }])
     },
     noteNonce: notes.keepNonce,
-    revoking: createRevoking(commit, unixNow),
+    revoking: createRevoking(database.commit, unixNow),
   }
 }

@@ -2,8 +2,8 @@ import { isSqlite } from '@svc/database/prepared'
 import type { NonceTable } from '@svc/guard/tables'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type StoredQuote, storedBody } from '@svc/sales/quote-template'
-import { sql, type Transaction } from 'kysely'
-import type { Db, Locker, PublicationTable, RevocationTable, Schema } from '../db/schema.ts'
+import { sql } from 'kysely'
+import type { Db, Locker, PublicationTable, RevocationTable, Tx } from '../db/schema.ts'
 import {
   type NotedReceipt,
   type NotedRefund,
@@ -14,8 +14,6 @@ import {
 } from './entries.ts'
 import { parseRevoked } from './revoked.ts'
 import { type SoldQuote, saleOf } from './sale.ts'
-
-type Tx = Transaction<Schema>
 
 /** Those of the digests that statements of the database have. */
 export async function knownDigests(db: Db, digests: readonly string[]): Promise<Set<string>> {

@@ -2,11 +2,13 @@
 // The tables of the queue and of the guard have units of their own and say so. Amounts that were paid are decimal text;
 // fees and rent in lamports are numbers.
 
+import type { Reader } from '@svc/database/open'
 import type { GuardTables } from '@svc/guard/tables'
 import type { QueueTables } from '@svc/queue/tables'
-import type { Generated, Kysely, Selectable } from 'kysely'
+import type { Generated, Selectable, Transaction } from 'kysely'
 
-export type Db = Kysely<Schema>
+export type Db = Reader<Schema>
+export type Tx = Transaction<Schema>
 export type Locker = Selectable<LockerTable>
 export type FileRow = Selectable<FileTable>
 

@@ -20,7 +20,7 @@ export function createFileAdder(context: Context): AddFile {
 
 /** Adds what each request names, in the order of the requests. The new names of a request are one change of the manifest. */
 export async function addFiles(context: Context, requests: readonly (readonly FileRow[])[]): Promise<void> {
-  await context.database.db.transaction().execute(async (tx) => {
+  await context.database.commit(async (tx) => {
     const added = await upsertFiles(tx, requests.flat())
     const at = isoSeconds(unixNow(context))
     for (const [lockerId, { files, changes }] of changesOf(requests, added)) {

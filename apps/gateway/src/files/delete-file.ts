@@ -86,7 +86,7 @@ async function deleteEntry(
   { grant, condition = {}, check }: Removal,
 ): Promise<DeletedEntry> {
   const now = unixNow(context)
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     const file = await lockFile(tx, lockerId, filename)
     context.continuity.assertCurrent()
     if (!file) throw fileNotFound(filename)

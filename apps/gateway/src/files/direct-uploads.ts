@@ -123,6 +123,6 @@ export async function giveUpUpload(
   upload: DirectUploadTable,
 ): Promise<boolean> {
   const now = unixNow(context)
-  const isGivenUp = await context.database.db.transaction().execute((tx) => giveUpDirectUpload(tx, upload, now))
+  const isGivenUp = await context.database.commit((tx) => giveUpDirectUpload(tx, upload, now))
   return isGivenUp && removeObject(context, provider, upload.object_id, null)
 }

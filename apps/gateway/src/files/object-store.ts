@@ -1,16 +1,14 @@
 // Objects at providers, who holds them, and uploads that clients send there directly.
 
-import { type Insertable, sql, type Transaction } from 'kysely'
-import type { Db, DirectUploadTable, FileRow, ObjectTable, Schema } from '../db/schema.ts'
+import { type Insertable, sql } from 'kysely'
+import type { Db, DirectUploadTable, FileRow, ObjectTable, Tx } from '../db/schema.ts'
 import { callOff } from './delivery/store.ts'
 import { lockFile, updateFile } from './store.ts'
 
-type Tx = Transaction<Schema>
-
 export type ObjectRow = Insertable<ObjectTable>
 
-export async function insertObjects(db: Db, objects: readonly ObjectRow[]): Promise<void> {
-  await db.insertInto('objects').values(objects).execute()
+export async function insertObjects(tx: Tx, objects: readonly ObjectRow[]): Promise<void> {
+  await tx.insertInto('objects').values(objects).execute()
 }
 
 interface WrittenObject {
@@ -58,13 +56,13 @@ export async function releasedBytes(db: Db, lockerId: string): Promise<number> {
   return bytes ?? 0
 }
 
-export async function deleteObjectRow(db: Db, objectId: string): Promise<void> {
-  await db.deleteFrom('objects').where('object_id', '=', objectId).execute()
+export async function deleteObjectRow(tx: Tx, objectId: string): Promise<void> {
+  await tx.deleteFrom('objects').where('object_id', '=', objectId).execute()
 }
 
 /** An object that is removed and may be written again: as one whose upload has just begun. */
-export async function awaitObject(db: Db, objectId: string, since: number): Promise<void> {
-  await db
+export async function awaitObject(tx: Tx, objectId: string, since: number): Promise<void> {
+  await tx
     .updateTable('objects')
     .set({ state: 'writing', provider_ref: null, since })
     .where('object_id', '=', objectId)
@@ -186,8 +184,8 @@ export function findUploadsToLookFor(db: Db, now: number, limit: number) {
     .execute()
 }
 
-export async function lookLater(db: Db, objectId: string, lookAt: number): Promise<void> {
-  await db.updateTable('direct_uploads').set({ look_at: lookAt }).where('object_id', '=', objectId).execute()
+export async function lookLater(tx: Tx, objectId: string, lookAt: number): Promise<void> {
+  await tx.updateTable('direct_uploads').set({ look_at: lookAt }).where('object_id', '=', objectId).execute()
 }
 
 /** Releases the object of a direct upload. False when the file has adopted it, or was renamed: the sweep sees it again. */
@@ -239,8 +237,8 @@ export function findUnheldObjects(
 }
 
 /** Moves an object to the end of the sweep's queue. */
-export async function postponeRemoval(db: Db, { object_id, state, since }: ObjectTable, now: number): Promise<void> {
-  await db
+export async function postponeRemoval(tx: Tx, { object_id, state, since }: ObjectTable, now: number): Promise<void> {
+  await tx
     .updateTable('objects')
     .set({ since: now })
     .where('object_id', '=', object_id)
@@ -253,8 +251,8 @@ export async function postponeRemoval(db: Db, { object_id, state, since }: Objec
  * Claims an unheld object, so that no transaction can hold it any more. Its time becomes now: an object that cannot be
  * removed goes to the end of the sweep's queue. False when the object is held after all.
  */
-export async function markForRemoval(db: Db, { object_id, state, since }: ObjectTable, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await db
+export async function markForRemoval(tx: Tx, { object_id, state, since }: ObjectTable, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
     .updateTable('objects')
     .set({ state: 'released', since: now })
     .where('object_id', '=', object_id)

@@ -68,11 +68,11 @@ export async function removeForGood(context: Context, provider: string, id: stri
 }
 
 async function remove(context: Context, provider: string, key: ObjectKey, isForGood: boolean): Promise<boolean> {
-  const { db } = context.database
+  const { commit } = context.database
   const { id } = key
   try {
     const outcome = await context.providers.named(provider).remove(key)
-    await (isForGood ? deleteObjectRow(db, id) : awaitObject(db, id, unixNow(context)))
+    await (isForGood ? commit((tx) => deleteObjectRow(tx, id)) : commit((tx) => awaitObject(tx, id, unixNow(context))))
     return outcome === 'removed'
   } catch (error) {
     context.log.warn({ object_id: id, err: error }, 'an object could not be removed yet')

@@ -1,7 +1,6 @@
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { Transaction } from 'kysely'
 import { unixNow } from '../context.ts'
-import type { DirectUploadTable, FileRow, Locker, Schema } from '../db/schema.ts'
+import type { DirectUploadTable, FileRow, Locker, Tx } from '../db/schema.ts'
 import { type Grant, requireGranted } from '../lockers/access.ts'
 import { requireTime, requireWithinTerms } from '../lockers/terms.ts'
 import { deliverLater } from './delivery/schedule.ts'
@@ -36,7 +35,7 @@ export interface FilePut extends NamedFile {
  * hash. Of several puts at once the last one wins. Throws `AccessEnded` when the grant has ended.
  */
 export function putFile(context: FilesContext, locker: Locker, put: FilePut): Promise<FileRow> {
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     const { file, replaced } = await place(tx, context, locker, put)
     // It was counted with the locker, whose lock is held since: of puts at the same time, none goes beyond the limit.
     if (replaced !== null && !put.adopts) await requireFewReleased(context, tx, locker, replaced)
@@ -45,12 +44,7 @@ export function putFile(context: FilesContext, locker: Locker, put: FilePut): Pr
 }
 
 /** The same inside a caller's transaction, which must lock no other file. */
-export async function putFileIn(
-  tx: Transaction<Schema>,
-  context: FilesContext,
-  locker: Locker,
-  put: FilePut,
-): Promise<FileRow> {
+export async function putFileIn(tx: Tx, context: FilesContext, locker: Locker, put: FilePut): Promise<FileRow> {
   return (await place(tx, context, locker, put)).file
 }
 
@@ -60,7 +54,7 @@ interface Placed {
   replaced: number | null
 }
 
-async function place(tx: Transaction<Schema>, context: FilesContext, locker: Locker, put: FilePut): Promise<Placed> {
+async function place(tx: Tx, context: FilesContext, locker: Locker, put: FilePut): Promise<Placed> {
   const { locker_id } = locker
   const now = unixNow(context)
   const at = isoSeconds(now)

@@ -7,11 +7,10 @@ import type * as files from '@svc/api/files'
 import { type InvalidInput, ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { filenameProblem } from '@svc/protocol/filename'
-import type { Transaction } from 'kysely'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { FileRow, Locker, Schema } from '../db/schema.ts'
+import type { FileRow, Locker, Tx } from '../db/schema.ts'
 import { AccessEnded, type Grant, grantTo, isGranted } from '../lockers/access.ts'
 import { fileNotFound, keyRemoved } from './errors.ts'
 import { HASH_PROBLEM, newFile, readExpectedHash } from './name-files.ts'
@@ -104,7 +103,7 @@ const MAX_ATTEMPTS = 5
 async function rename(context: FilesContext, locker: Locker, order: Order): Promise<Done> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await context.database.db.transaction().execute((tx) => renameIn(tx, context, locker, order))
+      return await context.database.commit((tx) => renameIn(tx, context, locker, order))
     } catch (error) {
       if (error instanceof AccessEnded) throw keyRemoved()
       if (!(error instanceof NameFreed)) throw error
@@ -124,7 +123,7 @@ class NameFreed extends Error {
 }
 
 async function renameIn(
-  tx: Transaction<Schema>,
+  tx: Tx,
   context: FilesContext,
   locker: Locker,
   { renames, mayReplace, grant }: Order,

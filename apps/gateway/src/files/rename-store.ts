@@ -1,8 +1,7 @@
 // The names of files when they change.
 
 import { inJsonRows, itemText, jsonRows, prepared } from '@svc/database/prepared'
-import type { Transaction } from 'kysely'
-import type { Db, FileRow, Schema } from '../db/schema.ts'
+import type { FileRow, Tx } from '../db/schema.ts'
 
 /**
  * What had the new names goes, and what was awaited for it. Direct uploads move with their file. The caller holds the locks
@@ -13,7 +12,7 @@ import type { Db, FileRow, Schema } from '../db/schema.ts'
  * names in order could deadlock (T-187).
  */
 export async function moveNames(
-  tx: Transaction<Schema>,
+  tx: Tx,
   lockerId: string,
   names: readonly { filename: string; newFilename: string }[],
 ): Promise<void> {
@@ -27,7 +26,7 @@ export async function moveNames(
 }
 
 const deleteNamesIn = (table: 'files' | 'direct_uploads') =>
-  prepared((tx: Db, lockerId: string, names: string) =>
+  prepared((tx: Tx, lockerId: string, names: string) =>
     tx
       .deleteFrom(table)
       .where('locker_id', '=', lockerId)
@@ -52,7 +51,7 @@ const CONTENT = {
   metadata: true,
 } satisfies Record<Exclude<keyof FileRow, 'locker_id' | 'filename'>, true>
 
-const moveFiles = prepared((tx: Db, lockerId: string, names: string) =>
+const moveFiles = prepared((tx: Tx, lockerId: string, names: string) =>
   tx
     .updateTable('files')
     .from(jsonRows(tx, names).as('item'))
@@ -68,7 +67,7 @@ const moveFiles = prepared((tx: Db, lockerId: string, names: string) =>
     .where('files.filename', '=', itemText(1)),
 )
 
-const moveUploads = prepared((tx: Db, lockerId: string, names: string) =>
+const moveUploads = prepared((tx: Tx, lockerId: string, names: string) =>
   tx
     .updateTable('direct_uploads')
     .from(jsonRows(tx, names).as('item'))

@@ -1,8 +1,7 @@
 import { places, type TakePlaces } from '@svc/concurrency/locks'
 import { batch } from '@svc/concurrency/sharing'
-import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
-import type { Locker, Schema } from '../db/schema.ts'
+import type { Locker, Tx } from '../db/schema.ts'
 import { type AddFile, createFileAdder } from './add-files.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
 import { createKeyMarks, type MarkKey } from './mark-keys.ts'
@@ -10,7 +9,7 @@ import { insertObjects, type ObjectRow } from './object-store.ts'
 
 interface Needs {
   /** Called in the transaction that changes a locker's manifest. */
-  manifestChanged: (tx: Transaction<Schema>, locker: Pick<Locker, 'receipt_id'>) => Promise<'queued' | 'off'>
+  manifestChanged: (tx: Tx, locker: Pick<Locker, 'receipt_id'>) => Promise<'queued' | 'off'>
 }
 
 export interface FilesContext extends Context, Needs {
@@ -29,7 +28,7 @@ export function createFiles(context: Context, { manifestChanged }: Needs): Files
     manifestChanged,
     addFile: createFileAdder(context),
     announceObject: batch(async (objects: ObjectRow[]) => {
-      await insertObjects(context.database.db, objects)
+      await context.database.commit((tx) => insertObjects(tx, objects))
       return objects.map(() => undefined)
     }),
     takeFetchPlaces: places(),

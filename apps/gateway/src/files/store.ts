@@ -2,13 +2,11 @@
 
 import { inJsonRows, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
-import { sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { requireWritable } from '../auth/restrictions.ts'
-import type { Db, FileRow, Locker, Schema } from '../db/schema.ts'
+import type { Db, FileRow, Locker, Tx } from '../db/schema.ts'
 import { ACCESS, type LockerAccess } from '../lockers/access.ts'
 import { type LockerRoom, ROOM } from '../lockers/terms.ts'
-
-type Tx = Transaction<Schema>
 
 export async function findFile(db: Db, lockerId: string, filename: string): Promise<FileRow | null> {
   return (await selectFile(db, lockerId, filename)).rows[0] ?? null
@@ -42,7 +40,7 @@ export async function lockFiles(tx: Tx, lockerId: string, filenames: readonly st
   return (await selectForUpdate(tx, lockerId, JSON.stringify(filenames.map((filename) => [filename])))).rows
 }
 
-const selectForUpdate = prepared((tx: Db, lockerId: string, names: string) =>
+const selectForUpdate = prepared((tx: Tx, lockerId: string, names: string) =>
   ofLocker(tx, lockerId)
     .where(inJsonRows(tx, 'filename', names))
     .orderBy('filename')
@@ -112,7 +110,7 @@ const NEW_FILE = [
   'upload_expected_hash',
 ] as const
 
-const insertNewFiles = prepared((tx: Db, rows: string) =>
+const insertNewFiles = prepared((tx: Tx, rows: string) =>
   tx
     .insertInto('files')
     .columns(NEW_FILE)
@@ -208,7 +206,7 @@ export async function changeManifest(
 }
 
 const countChanges = prepared(
-  (tx: Db, lockerId: string, at: string, files: number, bytes: number, unconfirmed: number, changes: number) =>
+  (tx: Tx, lockerId: string, at: string, files: number, bytes: number, unconfirmed: number, changes: number) =>
     tx
       .updateTable('lockers')
       .set((eb) => ({
@@ -227,7 +225,7 @@ export async function countUnconfirmed(tx: Tx, lockerId: string, bytes: number):
   return onlyLocker(lockerId, (await addUnconfirmed(tx, lockerId, bytes)).rows)
 }
 
-const addUnconfirmed = prepared((tx: Db, lockerId: string, bytes: number) =>
+const addUnconfirmed = prepared((tx: Tx, lockerId: string, bytes: number) =>
   tx
     .updateTable('lockers')
     .set((eb) => ({ unconfirmed_bytes: eb('unconfirmed_bytes', '+', bytes) }))

@@ -43,10 +43,10 @@ export async function sweepObjects(context: FilesContext): Promise<number> {
  * removed (T-182). One that has not arrived is looked for again after as long as it has been awaited.
  */
 async function takeUnread(context: FilesContext): Promise<void> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const now = unixNow(context)
   for (const { since, ...upload } of await findUploadsToLookFor(db, now, SWEEP_AT_ONCE)) {
-    await lookLater(db, upload.object_id, now + Math.max(now - since, FIRST_LOOK_SECONDS))
+    await commit((tx) => lookLater(tx, upload.object_id, now + Math.max(now - since, FIRST_LOOK_SECONDS)))
     const locker = await findLockerOf(db, upload)
     try {
       if (locker) await adoptUpload(context, locker, upload)
@@ -57,7 +57,7 @@ async function takeUnread(context: FilesContext): Promise<void> {
 }
 
 async function sweepObject(context: FilesContext, object: ObjectTable): Promise<boolean> {
-  const { db } = context.database
+  const { db, commit } = context.database
   // The database may have been exchanged since the sweep began, for one that does not know who holds the object.
   await context.continuity.requireCurrent()
   const upload = object.state === 'writing' ? await findDirectUpload(db, object.object_id) : null
@@ -65,18 +65,18 @@ async function sweepObject(context: FilesContext, object: ObjectTable): Promise<
   if (!locker) return removeUnheld(context, object)
   try {
     const { outcome } = await adoptUpload(context, locker, upload)
-    if (outcome === 'waiting') await postponeRemoval(db, object, unixNow(context))
+    if (outcome === 'waiting') await commit((tx) => postponeRemoval(tx, object, unixNow(context)))
     if (outcome === 'absent') return giveUpUpload(context, locker, upload)
     return outcome === 'refused' || outcome === 'revoked'
   } catch (error) {
     context.log.warn({ object_id: object.object_id, err: error }, 'a direct upload could not be looked for yet')
-    await postponeRemoval(db, object, unixNow(context))
+    await commit((tx) => postponeRemoval(tx, object, unixNow(context)))
     return false
   }
 }
 
 async function removeUnheld(context: Context, object: ObjectTable): Promise<boolean> {
   const { object_id, provider, provider_ref } = object
-  if (!(await markForRemoval(context.database.db, object, unixNow(context)))) return false
+  if (!(await context.database.commit((tx) => markForRemoval(tx, object, unixNow(context))))) return false
   return removeForGood(context, provider, object_id, provider_ref)
 }

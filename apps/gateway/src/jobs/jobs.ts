@@ -65,7 +65,7 @@ export function registerJobs({ anchors, attestations, files, log, purchases, tra
   if (anchors.evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(anchors, {}))
   if (x402.settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(x402))
   regularly(60, 'watch-payments', (run) => watchPayments(purchases, run.signal))
-  regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(attestations)))
+  regularly(60, 'forget-nonces', () => database.commit((tx) => forgetNonces(tx, unixNow(attestations))))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
   regularly(60, 'resume-finalizations', () => resumeFinalizations(transfers))
   regularly(3600, 'forget-spending', () => forgetSpending(attestations))

@@ -6,6 +6,9 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { type Context, unixNow } from '../context.ts'
 import { activateSigningKey, allKeyChanges, allSigningKeys } from './store.ts'
 
+/** Whether the database is current may be known only once the chain can be read. */
+const WHILE_UNKNOWN = { whileBehind: true }
+
 /**
  * If the active key is one of ours, it stays. Otherwise the configured key becomes the active one, and the key before is
  * retired (ADD-07): without an endorsement, so that clients have to pin it anew. A key that was revoked, or that handed
@@ -28,9 +31,11 @@ export async function noteSigningKey(context: Context): Promise<void> {
       `STATEMENT_KEY is ${issuerKeyId(configured)}, which ${objection}: set STATEMENT_KEY to the key that signs now, ${active ? issuerKeyId(active.public_key_hex) : 'a new one'}`,
     )
   }
+  // A database that was set back may have lost the rotation to this key. Nothing is signed until it is healed.
+  if (!(await continuity.isCurrent()) && continuity.status().state === 'behind') return
   const at = isoSeconds(unixNow(context))
   await continuity.revoking(async (tx, revoke) => {
     await activateSigningKey(tx, configured, at)
     if (active) await revoke({ what: 'rotation', from: active.public_key_hex, to: configured, at, endorsement: null })
-  })
+  }, WHILE_UNKNOWN)
 }

@@ -1,18 +1,16 @@
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
 import type { KeyPurpose } from '@svc/protocol/names'
-import type { Selectable, Transaction } from 'kysely'
-import type { AnnouncedKeyTable, Db, Schema, SigningKeyTable } from '../db/schema.ts'
+import type { Selectable } from 'kysely'
+import type { AnnouncedKeyTable, Db, SigningKeyTable, Tx } from '../db/schema.ts'
 
-type Tx = Transaction<Schema>
-
-export async function activateSigningKey(db: Db, publicKeyHex: string, now: string): Promise<void> {
-  await db
+export async function activateSigningKey(tx: Tx, publicKeyHex: string, now: string): Promise<void> {
+  await tx
     .updateTable('signing_keys')
     .set({ valid_to: now })
     .where('valid_to', 'is', null)
     .where('public_key_hex', '!=', publicKeyHex)
     .execute()
-  await db
+  await tx
     .insertInto('signing_keys')
     .values({ public_key_hex: publicKeyHex, valid_from: now, valid_to: null })
     .onConflict((conflict) => conflict.column('public_key_hex').doUpdateSet({ valid_to: null }))

@@ -2,8 +2,7 @@
 // epoch of its locker at that moment. It is good while the key is the owner's or an operator's and was so ever since,
 // and while the owner has not revoked everything. A key that is added again starts in a later epoch.
 
-import type { Transaction } from 'kysely'
-import type { Locker, Schema } from '../db/schema.ts'
+import type { Locker, Tx } from '../db/schema.ts'
 import { hasS3Key } from './store.ts'
 
 /** Of a new locker: the owner alone, and the public link by the receipt id. */
@@ -79,11 +78,11 @@ export function epochsOf({ operator_epochs }: Pick<Locker, 'operator_epochs'>): 
 }
 
 /** Call it in the transaction that changes something. To be exact, the transaction holds the lock of the locker. */
-export async function requireGranted(tx: Transaction<Schema>, access: LockerAccess, grant: Grant): Promise<void> {
+export async function requireGranted(tx: Tx, access: LockerAccess, grant: Grant): Promise<void> {
   if (!(await isStillGranted(tx, access, grant))) throw new AccessEnded()
 }
 
-export async function isStillGranted(tx: Transaction<Schema>, access: LockerAccess, grant: Grant): Promise<boolean> {
+export async function isStillGranted(tx: Tx, access: LockerAccess, grant: Grant): Promise<boolean> {
   return isGranted(access, grant) && (grant?.s3Key === undefined || (await hasS3Key(tx, grant.s3Key)))
 }
 

@@ -11,6 +11,6 @@ export async function changeAnchoring(
   { locker_id }: Locker,
   { anchoring }: Body<typeof endpoint>,
 ) {
-  await database.db.transaction().execute((tx) => updateLocker(tx, locker_id, { anchoring }))
+  await database.commit((tx) => updateLocker(tx, locker_id, { anchoring }))
   return { ok: true, locker_id, anchoring } as const
 }

@@ -2,9 +2,8 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Transaction } from 'kysely'
 import { receiptIsRenewal } from '../auth/errors.ts'
-import type { Locker, PayRequestTable, Schema } from '../db/schema.ts'
+import type { Locker, PayRequestTable, Tx } from '../db/schema.ts'
 import type { NEW_ACCESS } from './access.ts'
 import { firstAccess } from './reopen.ts'
 import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from './store.ts'
@@ -28,7 +27,7 @@ export type LockerCreation =
  * Creates the locker of a receipt, or finds the existing one. A refusal is a value and changes nothing, so that the
  * caller's transaction can still commit: a receipt is paid for even if its owner has too many lockers.
  */
-export async function createLocker(tx: Transaction<Schema>, order: LockerOrder): Promise<LockerCreation> {
+export async function createLocker(tx: Tx, order: LockerOrder): Promise<LockerCreation> {
   const { receipt_id, payer_pubkey: owner, extends: renewed } = order.receipt
   if (renewed !== undefined) return { outcome: 'refused', refusal: receiptIsRenewal(renewed) }
   const existing = await findLockerOfReceipt(tx, receipt_id)

@@ -1,9 +1,8 @@
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
-import type { Transaction } from 'kysely'
 import { requireWritable } from '../auth/restrictions.ts'
 import type { Context } from '../context.ts'
-import type { Locker, Schema } from '../db/schema.ts'
+import type { Locker, Tx } from '../db/schema.ts'
 import { epochsOf } from './access.ts'
 import type { LockersContext } from './room.ts'
 import { indexOperator, lockLocker, unindexOperator, updateLocker } from './store.ts'
@@ -13,7 +12,7 @@ const MAX_OPERATORS = 32
 
 export async function addOperator({ database }: Context, { locker_id }: Locker, pubkey: string) {
   requireOperatorKey(pubkey, 'pubkey')
-  const { operators, added } = await database.db.transaction().execute((tx) => addOperatorTo(tx, locker_id, pubkey))
+  const { operators, added } = await database.commit((tx) => addOperatorTo(tx, locker_id, pubkey))
   return { ok: true, locker_id, pubkey, operators, added } as const
 }
 
@@ -33,7 +32,7 @@ export async function removeOperator({ continuity, adoptArrived }: LockersContex
 
 /** `epoch`: of the locker from then on. The caller holds its lock. */
 export async function removeOperatorFrom(
-  tx: Transaction<Schema>,
+  tx: Tx,
   locker: Locker,
   { pubkey, epoch }: { pubkey: string; epoch: number },
 ): Promise<string[]> {
@@ -55,7 +54,7 @@ export function requireOperatorKey(pubkey: string, field: string): void {
 }
 
 /** Locks the locker until the transaction ends. */
-export async function addOperatorTo(tx: Transaction<Schema>, lockerId: string, pubkey: string) {
+export async function addOperatorTo(tx: Tx, lockerId: string, pubkey: string) {
   const locker = await lockLocker(tx, lockerId)
   requireWritable(locker)
   const before = operatorsOf(locker)

@@ -32,7 +32,7 @@ async function openLocker(
   order: Order,
   isOwner: boolean,
 ): Promise<{ locker: Locker; isNew: boolean }> {
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     const purchase = await findPurchase(tx, order.receipt_id)
     if (!purchase) throw receiptNotFound()
     const made = await createLocker(tx, {

@@ -3,9 +3,8 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Transaction } from 'kysely'
 import { receiptIsRenewal } from '../auth/errors.ts'
-import type { Locker, Schema } from '../db/schema.ts'
+import type { Locker, Tx } from '../db/schema.ts'
 import { findPurchase, insertRenewal, lockLocker, updateLocker } from './store.ts'
 import { extended, quotedTerms } from './terms.ts'
 
@@ -13,7 +12,7 @@ import { extended, quotedTerms } from './terms.ts'
  * Extends the locker that a new receipt names, in the transaction that writes the receipt. A receipt extends once: its
  * renewal has a row. It begins when it was paid, in Unix seconds.
  */
-export async function renewLocker(tx: Transaction<Schema>, receipt: SignedReceipt, paidAt: number): Promise<void> {
+export async function renewLocker(tx: Tx, receipt: SignedReceipt, paidAt: number): Promise<void> {
   const { receipt_id, extends: of } = receipt
   if (of === undefined) return
   const purchase = await findPurchase(tx, receipt_id)

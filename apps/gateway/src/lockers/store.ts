@@ -1,8 +1,7 @@
 import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storedBody } from '@svc/sales/quote-template'
-import type { Transaction } from 'kysely'
-import type { Db, Locker, RenewalTable, Schema } from '../db/schema.ts'
+import type { Db, Locker, RenewalTable, Tx } from '../db/schema.ts'
 
 export interface Purchase {
   receipt: SignedReceipt
@@ -16,8 +15,8 @@ export async function findLockerOfReceipt(db: Db, receiptId: string): Promise<Lo
 }
 
 /** False when the receipt already has a locker, or another receipt's locker has the id. */
-export async function insertLocker(db: Db, locker: Locker): Promise<boolean> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
+export async function insertLocker(tx: Tx, locker: Locker): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('lockers')
     .values(locker)
     .onConflict((conflict) => conflict.doNothing())
@@ -26,8 +25,8 @@ export async function insertLocker(db: Db, locker: Locker): Promise<boolean> {
 }
 
 /** Adds one to the owner's count; false at the limit. Locks the owner's row until the transaction ends. */
-export async function countLocker(db: Db, owner: string, maxPerOwner: number): Promise<boolean> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
+export async function countLocker(tx: Tx, owner: string, maxPerOwner: number): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('owners')
     .values({ owner, locker_count: 1 })
     .onConflict((conflict) =>
@@ -40,8 +39,8 @@ export async function countLocker(db: Db, owner: string, maxPerOwner: number): P
   return numInsertedOrUpdatedRows > 0n
 }
 
-export async function uncountLocker(db: Db, owner: string): Promise<void> {
-  await db
+export async function uncountLocker(tx: Tx, owner: string): Promise<void> {
+  await tx
     .updateTable('owners')
     .set((eb) => ({ locker_count: eb('locker_count', '-', 1) }))
     .where('owner', '=', owner)
@@ -140,7 +139,7 @@ const LISTED = [
 ] as const
 
 /** In the transaction that changes `operators` of the locker. */
-export async function indexOperator(tx: Transaction<Schema>, operator: string, receiptId: string): Promise<void> {
+export async function indexOperator(tx: Tx, operator: string, receiptId: string): Promise<void> {
   await tx
     .insertInto('locker_operators')
     .columns(['operator', 'receipt_id', 'confirmed_at'])
@@ -154,16 +153,16 @@ export async function indexOperator(tx: Transaction<Schema>, operator: string, r
     .execute()
 }
 
-export async function unindexOperator(tx: Transaction<Schema>, operator: string, receiptId: string): Promise<void> {
+export async function unindexOperator(tx: Tx, operator: string, receiptId: string): Promise<void> {
   await tx.deleteFrom('locker_operators').where('operator', '=', operator).where('receipt_id', '=', receiptId).execute()
 }
 
 /** Locks the locker's row until the transaction ends. Lockers are never deleted. */
-export function lockLocker(tx: Transaction<Schema>, lockerId: string): Promise<Locker> {
+export function lockLocker(tx: Tx, lockerId: string): Promise<Locker> {
   return tx.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()
 }
 
-export async function hasS3Key(tx: Transaction<Schema>, accessKeyId: string): Promise<boolean> {
+export async function hasS3Key(tx: Tx, accessKeyId: string): Promise<boolean> {
   return (await selectS3Key(tx, accessKeyId)).rows.length > 0
 }
 
@@ -172,8 +171,8 @@ const selectS3Key = prepared((db: Db, accessKeyId: string) =>
 )
 
 /** False when the locker has no such key. */
-export async function deleteS3Key(db: Db, lockerId: string, accessKeyId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
+export async function deleteS3Key(tx: Tx, lockerId: string, accessKeyId: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
     .deleteFrom('s3_keys')
     .where('access_key_id', '=', accessKeyId)
     .where('locker_id', '=', lockerId)
@@ -197,7 +196,7 @@ type Changeable =
 
 /** The caller holds the lock of the row. */
 export async function updateLocker(
-  tx: Transaction<Schema>,
+  tx: Tx,
   lockerId: string,
   changes: Partial<Pick<Locker, Changeable>>,
 ): Promise<void> {
@@ -205,7 +204,7 @@ export async function updateLocker(
 }
 
 /** Throws for a receipt that has renewed before. */
-export async function insertRenewal(tx: Transaction<Schema>, renewal: RenewalTable): Promise<void> {
+export async function insertRenewal(tx: Tx, renewal: RenewalTable): Promise<void> {
   await tx.insertInto('renewals').values(renewal).execute()
 }
 

@@ -18,13 +18,16 @@ export interface LogIdentity {
   ended: EndedLog[]
 }
 
+/** A database that has signed a checkpoint keeps its log; before that, nothing depends on its name. */
+const WHILE_BEHIND = { whileBehind: true }
+
 export async function openIdentity(
-  { config: { transparency }, database: { db }, log }: Context,
+  { config: { transparency }, database: { db, commit }, log }: Context,
   { logSeed }: Pick<Secrets, 'logSeed'>,
 ): Promise<LogIdentity> {
   const signer = ed25519Signer(logSeed ?? seedIn(transparency.keyFile))
   const own: LogTable = { origin: transparency.origin, public_key_hex: toHex(signer.publicKey) }
-  const known = await db.transaction().execute(async (tx) => {
+  const known = await commit(async (tx) => {
     await lockLogs(tx)
     const before = await findLog(tx)
     if (before && (await newestCheckpoint(tx))) return before
@@ -32,7 +35,7 @@ export async function openIdentity(
     const log = before ? withGiven(before) : own
     await insertLog(tx, log)
     return log
-  })
+  }, WHILE_BEHIND)
 
   function withGiven(before: LogTable): LogTable {
     return {

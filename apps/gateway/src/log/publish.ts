@@ -29,7 +29,7 @@ import {
 import type { Witnesses } from './witnesses/witnesses.ts'
 
 export interface PublishParts extends Pick<Context, 'log' | 'now'> {
-  database: { db: Db }
+  database: Pick<Context['database'], 'db' | 'commit'>
   continuity: Pick<Context['continuity'], 'requireCurrent' | 'assertCurrent' | 'compareAgain'>
   files: NamedFiles
   published: PublishedLog
@@ -45,7 +45,7 @@ const MAX_BATCH = 10_000
 const WRITES_AT_ONCE = 16
 
 export function createPublish(parts: PublishParts): Publish {
-  const { db } = parts.database
+  const { db, commit } = parts.database
   const { files, published, identity, witnesses, continuity, log } = parts
   const share = singleFlight<boolean>()
   /** Of what this process has published last. */
@@ -137,7 +137,7 @@ export function createPublish(parts: PublishParts): Publish {
   }
 
   async function place(): Promise<number> {
-    return db.transaction().execute(async (tx) => {
+    return commit(async (tx) => {
       continuity.assertCurrent()
       await placeWaiting(tx, await countPlaced(tx), MAX_BATCH)
       return countPlaced(tx)
@@ -168,7 +168,7 @@ export function createPublish(parts: PublishParts): Publish {
   /** Under one size there is one root for ever. */
   async function record(checkpoint: LogCheckpointTable): Promise<LogCheckpointTable> {
     const { size, root, note, signed_at } = checkpoint
-    const recorded = await db.transaction().execute(async (tx) => {
+    const recorded = await commit(async (tx) => {
       if (!(await isOwnLog(tx))) throw new Error('another log has begun in this database: start the gateway again')
       return recordCheckpoint(tx, { size, root, note, signed_at })
     })

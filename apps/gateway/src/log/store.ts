@@ -1,22 +1,14 @@
+import { exclusively } from '@svc/database/exclusively'
 import { isSqlite } from '@svc/database/prepared'
-import { sql, type Transaction } from 'kysely'
-import type { Db, LogCheckpointTable, LogEntryTable, LogTable, Schema } from '../db/schema.ts'
-
-type Tx = Transaction<Schema>
+import { sql } from 'kysely'
+import type { Db, LogCheckpointTable, LogEntryTable, LogTable, Tx } from '../db/schema.ts'
 
 /** Any number that no other advisory lock in the same database uses. */
 const WRITER_LOCK = 5_723_840_361
 
-/**
- * Runs the work unless another process does. SQLite serves one process. Where the lock is lost with its connection, two
- * may work at once, and each step still has one outcome.
- */
-export async function asWriter(db: Db, work: () => Promise<void>): Promise<void> {
-  if (isSqlite(db)) return work()
-  await db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ got: boolean }>`select pg_try_advisory_xact_lock(${WRITER_LOCK}) as got`.execute(tx)
-    if (rows[0]?.got) await work()
-  })
+/** Each step of a writer has one outcome, also where two are at work. */
+export function asWriter(db: Db, work: () => Promise<void>): Promise<void> {
+  return exclusively(db, WRITER_LOCK, work)
 }
 
 /** Holds writers off until the end of the transaction, after the one that is at work. SQLite has one writer anyway. */
@@ -151,13 +143,13 @@ export async function newestCheckpoint(db: Db, upTo?: number): Promise<LogCheckp
 }
 
 /** The one that is recorded under its size afterwards, which may be of another writer. */
-export async function recordCheckpoint(db: Db, checkpoint: LogCheckpointTable): Promise<LogCheckpointTable> {
-  await db
+export async function recordCheckpoint(tx: Tx, checkpoint: LogCheckpointTable): Promise<LogCheckpointTable> {
+  await tx
     .insertInto('log_checkpoints')
     .values(checkpoint)
     .onConflict((conflict) => conflict.column('size').doNothing())
     .execute()
-  return (await findCheckpoint(db, checkpoint.size)) as LogCheckpointTable // just written
+  return (await findCheckpoint(tx, checkpoint.size)) as LogCheckpointTable // just written
 }
 
 /** With the signatures of its witnesses. */

@@ -4,9 +4,8 @@
 import { hash } from 'node:crypto'
 import type { AuditEntry, AuditLog } from '@svc/api/operations'
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import type { AuditLogTable, Db, Schema } from '../db/schema.ts'
+import type { AuditLogTable, Db, Tx } from '../db/schema.ts'
 import { insertAuditRow, lastAuditRow, lockAuditLog, pageOfAuditLog, rowsAfter } from './audit-store.ts'
 
 export type AuditAction = AuditEntry['action']
@@ -25,7 +24,7 @@ const FIRST_HASH = '0'.repeat(64)
 /** In the transaction of what was done. Call it last: everybody who acts waits for it. */
 export async function appendAudit(
   context: Pick<Context, 'now' | 'log'>,
-  tx: Transaction<Schema>,
+  tx: Tx,
   { details, ...act }: Act,
   outcome: AuditLogTable['outcome'] = 'done',
 ): Promise<void> {
@@ -50,7 +49,7 @@ export async function recordRefusal(
   attempt: Pick<Act, 'actor' | 'action' | 'target'>,
 ): Promise<void> {
   const act = { ...attempt, reason: '', details: {} }
-  await context.database.db.transaction().execute((tx) => appendAudit(context, tx, act, 'refused'))
+  await context.database.commit((tx) => appendAudit(context, tx, act, 'refused'))
 }
 
 /** Over the text of a JSON array, so that anybody can compute it again. */

@@ -10,6 +10,9 @@ import type { Actor } from './actors.ts'
 import { appendAudit } from './audit.ts'
 import type { OperationsContext } from './room.ts'
 
+/** It heals a database that is behind. */
+const WHILE_BEHIND = { whileBehind: true }
+
 export interface BegunLog {
   origin: string
   ended: { origin: string; vkey: string; checkpoints: string[] }
@@ -23,7 +26,7 @@ export async function beginLog(
   if (!isKeyName(origin))
     throw new Error('--origin must be the name of the new log without spaces, as in gateway.example/log-2')
   const published = await publishedNote(context.publishedLog)
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     await waitForWriter(tx)
     await lockLogs(tx)
     const log = await findLog(tx)
@@ -43,7 +46,7 @@ export async function beginLog(
     const act = { actor: actor.identity, action: 'begin_log' as const, target: 'log', reason }
     await appendAudit(context, tx, { ...act, details: { ...ended, next: origin } })
     return { origin, ended }
-  })
+  }, WHILE_BEHIND)
 }
 
 /** Null where it is of another log, or gone with its tiles. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Db, GrowthSampleTable, Locker } from '../db/schema.ts'
+import type { Db, GrowthSampleTable, Locker, Tx } from '../db/schema.ts'
 
 export interface LockerTotals {
   lockers: number
@@ -50,8 +50,8 @@ export async function countRestricted(db: Db): Promise<{ frozen: number; taken_d
 }
 
 /** An hour has one. */
-export async function insertSample(db: Db, sample: GrowthSampleTable): Promise<void> {
-  await db
+export async function insertSample(tx: Tx, sample: GrowthSampleTable): Promise<void> {
+  await tx
     .insertInto('growth_samples')
     .values(sample)
     .onConflict((conflict) => conflict.column('sampled_at').doNothing())
@@ -59,9 +59,9 @@ export async function insertSample(db: Db, sample: GrowthSampleTable): Promise<v
 }
 
 /** Of the days before then, the first sample stays. */
-export async function thinSamples(db: Db, before: number): Promise<void> {
+export async function thinSamples(tx: Tx, before: number): Promise<void> {
   const day = sql`sampled_at / 86400`
-  await db
+  await tx
     .deleteFrom('growth_samples')
     .where('sampled_at', '<', before)
     .where('sampled_at', 'not in', (eb) =>

@@ -60,11 +60,12 @@ const HOURLY_DAYS = 90
 
 /** Once an hour. */
 export async function sampleGrowth(context: Pick<Context, 'database' | 'now'>): Promise<void> {
-  const { db } = context.database
   const now = unixNow(context)
   const { lockers, files, bytes, purchases } = await countTotals(context)
-  await insertSample(db, { sampled_at: Math.floor(now / HOUR) * HOUR, lockers, files, bytes, purchases })
-  await thinSamples(db, now - HOURLY_DAYS * DAY)
+  await context.database.commit(async (tx) => {
+    await insertSample(tx, { sampled_at: Math.floor(now / HOUR) * HOUR, lockers, files, bytes, purchases })
+    await thinSamples(tx, now - HOURLY_DAYS * DAY)
+  })
 }
 
 export async function readGrowth(context: Context, query: TimeRange): Promise<OperatorGrowth> {

@@ -67,7 +67,7 @@ function withoutSecrets(value: unknown): unknown {
 /** The dead job goes and a new one comes, with the entry of the audit log, or nothing happens. */
 export async function retryJob(context: Context, actor: Actor, jobId: string, reason: string) {
   const { database, queue } = context
-  return database.db.transaction().execute(async (tx) => {
+  return database.commit(async (tx) => {
     const retried = await queue.retryDeadIn(tx, jobId)
     if (!retried) return { ok: true, changed: false, job_id: await retriedBefore() } as const
     const act = { actor: actor.identity, action: 'retry_job', target: jobId, reason } as const
@@ -85,7 +85,7 @@ export async function retryJob(context: Context, actor: Actor, jobId: string, re
 export async function deleteJob(context: Context, actor: Actor, jobId: string, reason: string) {
   const { database, queue } = context
   const job = await queue.find(jobId)
-  return database.db.transaction().execute(async (tx) => {
+  return database.commit(async (tx) => {
     if (!(await queue.deleteDeadIn(tx, jobId))) {
       if (await findDone(tx, 'delete_job', jobId)) return { ok: true, changed: false } as const
       throw jobNotFound()

@@ -12,9 +12,8 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { canonicalTx } from '@svc/protocol/ids'
 import { chainUnavailable, paymentRefused, payReqNotFound, txNotFound } from '@svc/sales/errors'
 import { paidLeg, type QuotedLeg } from '@svc/sales/read-payment'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import type { RefundTable, Schema } from '../db/schema.ts'
+import type { RefundTable, Tx } from '../db/schema.ts'
 import { claimPayment } from '../purchases/claim-payments.ts'
 import { newReceipt } from '../purchases/new-receipt.ts'
 import {
@@ -176,7 +175,7 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
   const wanted = { asset, amount: order.amount_raw, refundTx }
   const isKnown = sameRefund(await findRefunds(context.database.db, { network, tx }), wanted) !== undefined
   const payment = isKnown ? null : await readArrival(context, tx, { ...leg, network: chain })
-  const write = async (transaction: Transaction<Schema>) => {
+  const write = async (transaction: Tx) => {
     const refunds = await lockRefunds(transaction, { network, tx, asset, payment })
     const before = sameRefund(refunds, wanted)
     if (before && (refundTx === null || before.refund_tx !== null)) {
@@ -212,7 +211,10 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
     })
     return { ok: true, changed: true, refund: shownRefund(refund) } as const
   }
-  return context.continuity.commit(write, () => [{ kind: 'refund', network, tx }])
+  return context.database.commit((transaction, note) => {
+    note({ kind: 'refund', network, tx })
+    return write(transaction)
+  })
 }
 
 interface WantedRefund {
@@ -233,7 +235,7 @@ function sameRefund(
 
 /** Claims and other refunds of the transaction wait until this database transaction ends. */
 async function lockRefunds(
-  transaction: Transaction<Schema>,
+  transaction: Tx,
   { payment, ...key }: { network: string; tx: string; asset: string; payment: ChainPayment | null },
 ): Promise<RefundTable[]> {
   if (payment) {
@@ -251,11 +253,7 @@ async function lockRefunds(
 }
 
 /** The quote of an authorization that has paid gets its receipt by itself. */
-async function requireSettled(
-  transaction: Transaction<Schema>,
-  network: string,
-  authorizations: readonly string[],
-): Promise<void> {
+async function requireSettled(transaction: Tx, network: string, authorizations: readonly string[]): Promise<void> {
   const owners = await findAuthorizationOwners(transaction, network, authorizations)
   for (const owner of owners) {
     if (await findReceiptOfRequest(transaction, owner)) continue
@@ -264,11 +262,7 @@ async function requireSettled(
 }
 
 /** What receipts account for stays paid, and nothing is refunded twice. */
-async function requireUnused(
-  transaction: Transaction<Schema>,
-  refund: RefundTable,
-  refunds: readonly RefundTable[],
-): Promise<void> {
+async function requireUnused(transaction: Tx, refund: RefundTable, refunds: readonly RefundTable[]): Promise<void> {
   const claimed = await claimedAmount(transaction, refund)
   const refunded = refundedIn(refund.asset, refunds)
   if (BigInt(refund.amount) <= BigInt(refund.received) - claimed - refunded) return

@@ -10,12 +10,11 @@ import { x402Leg } from '@svc/payments/x402'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { lockerId, receiptId } from '@svc/protocol/ids'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import { noteOfReceipt, receiptHash } from '../continuity/entries.ts'
 import { parseSale, type Sale } from '../continuity/sale.ts'
 import { recordLostReceipt } from '../continuity/store.ts'
-import type { LostReceiptTable, Schema } from '../db/schema.ts'
+import type { LostReceiptTable, Tx } from '../db/schema.ts'
 import { createLocker } from '../lockers/create-locker.ts'
 import { findLocker } from '../lockers/store.ts'
 import { claimPayment } from '../purchases/claim-payments.ts'
@@ -69,7 +68,7 @@ export async function rebuildReceipt(
   const request = soldRequest(pay_req_id, sale, renewed ?? null)
   const confirmed_at = unixSeconds(receipt.confirmed_at) ?? unixNow(context)
   const { authorization } = sale
-  const open = (transaction: Transaction<Schema>) =>
+  const open = (transaction: Tx) =>
     createLocker(transaction, { receipt, request, tags: [], createdAt: unixNow(context), maxPerOwner: ANY_NUMBER })
   try {
     await claimPayment(context, {

@@ -19,6 +19,9 @@ import type { Publications } from '../continuity/gaps.ts'
 import { findLocker, findReceiptOfProof, insertLandedPublication, knownDigests } from '../continuity/store.ts'
 import { gatewayKey } from './gateway-key.ts'
 
+/** It heals a database that is behind. */
+const WHILE_BEHIND = { whileBehind: true }
+
 export interface Rebuilt {
   proof_id: string
   sequence: number
@@ -45,7 +48,7 @@ export async function rebuildStatement(
   text: string,
   sources: Sources,
 ): Promise<Rebuilt | string | null> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const bundle = readBundle(text)
   if (!bundle) return 'is no evidence bundle with a statement and all of its files'
   const { envelope, files } = bundle
@@ -60,7 +63,7 @@ export async function rebuildStatement(
   const anchor = anchorOf(bundle, sources)
   const record = await recordOf(context, envelope, snapshot)
 
-  return db.transaction().execute(async (tx): Promise<Rebuilt | string> => {
+  return commit(async (tx): Promise<Rebuilt | string> => {
     const { receipt_id, locker_id } = locker
     const before = await lockAttestation(tx, { receipt_id, locker_id })
     if (await findStatement(tx, receipt_id, body.sequence))
@@ -101,7 +104,7 @@ export async function rebuildStatement(
       statement_digest: digest,
       anchor: anchor?.tx ?? null,
     }
-  })
+  }, WHILE_BEHIND)
 }
 
 function readBundle(text: string): Bundle | null {
@@ -134,9 +137,9 @@ async function isSigned(context: Context, envelope: EvidenceEnvelope): Promise<b
 /** Bundles do not say of which type files are; no digest depends on it. */
 const UNKNOWN_TYPE = 'application/octet-stream'
 
-async function snapshotOf({ database: { db } }: Context, lockerId: string, files: Bundle['files']) {
+async function snapshotOf({ database: { db, commit } }: Context, lockerId: string, files: Bundle['files']) {
   const cutter = createChunkCutter(await readBorderKey(db))
-  const builder = createSnapshotBuilder(lockerId, (chunks) => storeChunks(db, chunks))
+  const builder = createSnapshotBuilder(lockerId, (chunks) => commit((tx) => storeChunks(tx, chunks), WHILE_BEHIND))
   const listed = sortedByFilename(files).map(({ filename, size_bytes, content_hash }) => ({
     filename,
     size_bytes,

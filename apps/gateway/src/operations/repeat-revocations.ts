@@ -2,16 +2,13 @@
 // rest of what is lost can be rebuilt (T-161).
 
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { Transaction } from 'kysely'
 import type { NotedRevocation } from '../continuity/entries.ts'
 import { recordRevocation } from '../continuity/store.ts'
-import type { Locker, Schema } from '../db/schema.ts'
+import type { Locker, Tx } from '../db/schema.ts'
 import { deleteAnnouncedKey, recordTheft, repeatHandOver } from '../keys/store.ts'
 import { removeOperatorFrom } from '../lockers/operators.ts'
 import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../lockers/store.ts'
 import { expireSessionsOfKey } from '../transfers/sessions/store.ts'
-
-type Tx = Transaction<Schema>
 
 /** In the order in which they were made. */
 export async function repeatRevocations(tx: Tx, revocations: readonly NotedRevocation[]): Promise<void> {

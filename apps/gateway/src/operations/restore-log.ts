@@ -12,6 +12,9 @@ import type { Actor } from './actors.ts'
 import { appendAudit } from './audit.ts'
 import type { OperationsContext } from './room.ts'
 
+/** It heals a database that is behind. */
+const WHILE_BEHIND = { whileBehind: true }
+
 export interface RestoredLog {
   size: number
   /** How many entries were put back. */
@@ -22,7 +25,7 @@ const ROWS_AT_ONCE = 1000
 
 export async function restoreLog(context: OperationsContext, actor: Actor, reason: string): Promise<RestoredLog> {
   const { publishedLog: published } = context
-  const { db } = context.database
+  const { db, commit } = context.database
   const checkpoint = await published.newest()
   if (!checkpoint) throw new Error('no checkpoint is published where LOG_DIR or LOG_STORE_BUCKET points')
   const { size, root, text: note } = checkpoint
@@ -31,7 +34,7 @@ export async function restoreLog(context: OperationsContext, actor: Actor, reaso
   const from = known?.size ?? 0
   const digests = await lostDigests(published, checkpoint, { size: from, root: known?.root ?? null })
   const rows = digests.map((statement_digest, i) => ({ statement_digest, entry_index: from + i }))
-  return db.transaction().execute(async (tx) => {
+  return commit(async (tx) => {
     const before = (await entriesBetween(tx, from, size)).length
     for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) await restoreEntries(tx, rows.slice(i, i + ROWS_AT_ONCE))
     const after = await entriesBetween(tx, from, size)
@@ -46,7 +49,7 @@ export async function restoreLog(context: OperationsContext, actor: Actor, reaso
       details: { size, root: toHex(root), restored },
     })
     return { size, restored }
-  })
+  }, WHILE_BEHIND)
 }
 
 const FORKED =

@@ -2,7 +2,6 @@
 
 import type { Provider } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import { type UnknownAnchors, unknownAnchors } from '../continuity/anchored.ts'
 import { distinct, type Missing, missingInDatabase, missingOf, NOTHING } from '../continuity/compare.ts'
@@ -13,13 +12,16 @@ import { findAwaited, giveUpAbsent } from '../continuity/replicas/replica.ts'
 import type { AwaitedLogbook } from '../continuity/replicas/store.ts'
 import { describeRevoked } from '../continuity/revoked.ts'
 import { closeTransaction, recordLostReceipt, recordLostStatement } from '../continuity/store.ts'
-import type { Schema } from '../db/schema.ts'
+import type { Tx } from '../db/schema.ts'
 import type { Actor } from './actors.ts'
 import { appendAudit } from './audit.ts'
 import { type RestoredReceipt, readReceipt, rebuildReceipt } from './rebuild-receipt.ts'
 import { type Rebuilt, rebuildStatement } from './rebuild-statement.ts'
 import { repeatRevocations } from './repeat-revocations.ts'
 import type { OperationsContext } from './room.ts'
+
+/** It heals a database that is behind. */
+const WHILE_BEHIND = { whileBehind: true }
 
 export interface Examined extends Missing {
   /** Null where nothing is published, or no node answers. */
@@ -77,11 +79,11 @@ export async function rebuildDatabase(
   { files, provider, publications, reason }: RebuildOrder,
 ): Promise<RebuildReport> {
   const before = await examineDatabase(context, publications)
-  const { db } = context.database
-  await db.transaction().execute(async (tx) => {
+  const { commit } = context.database
+  await commit(async (tx) => {
     await closePayments(context, tx, before)
     await repeatRevocations(tx, before.revocations)
-  })
+  }, WHILE_BEHIND)
   const restored: RestoredReceipt[] = []
   const rebuilt: Rebuilt[] = []
   const refused: RebuildReport['refused'] = []
@@ -96,7 +98,7 @@ export async function rebuildDatabase(
     if (typeof outcome === 'string') refused.push({ file, why: outcome })
     else if (outcome) rebuilt.push(outcome)
   }
-  await db.transaction().execute(async (tx) => {
+  await commit(async (tx) => {
     await appendAudit(context, tx, {
       actor: actor.identity,
       action: 'rebuild_database',
@@ -109,7 +111,7 @@ export async function rebuildDatabase(
         revocations: before.revocations.map(({ revoked }) => describeRevoked(revoked)),
       },
     })
-  })
+  }, WHILE_BEHIND)
   const { statements: left, awaited } = await examineDatabase(context, publications)
   const { payments, revocations } = before
   return {
@@ -150,7 +152,7 @@ export async function acceptLosses(
   { publications, reason }: { publications: Publications | null; reason: string },
 ): Promise<AcceptReport> {
   const missing = await examineDatabase(context, publications)
-  await context.database.db.transaction().execute(async (tx) => {
+  await context.database.commit(async (tx) => {
     for (const statement of missing.statements) await recordLostStatement(tx, statement, unixNow(context))
     await closePayments(context, tx, missing)
     await repeatRevocations(tx, missing.revocations)
@@ -165,11 +167,11 @@ export async function acceptLosses(
         revocations: missing.revocations.map(({ revoked }) => describeRevoked(revoked)),
       },
     })
-  })
+  }, WHILE_BEHIND)
   return { ...missing, givenUp: await giveUpAbsent(context.database) }
 }
 
-async function closePayments(context: Context, tx: Transaction<Schema>, { payments }: Missing): Promise<void> {
+async function closePayments(context: Context, tx: Tx, { payments }: Missing): Promise<void> {
   for (const payment of payments) {
     if (payment.kind === 'receipt') await recordLostReceipt(tx, payment, unixNow(context))
     else await closeTransaction(tx, payment)

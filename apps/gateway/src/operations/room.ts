@@ -3,10 +3,9 @@
 import type { Health } from '@svc/api/info'
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import type { NoteKey } from '@svc/transparency/note'
-import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Publications } from '../continuity/gaps.ts'
-import type { Locker, Schema } from '../db/schema.ts'
+import type { Locker, Tx } from '../db/schema.ts'
 import type { RouteTimes } from '../info/metrics/http.ts'
 import type { PublishedLog } from '../log/published.ts'
 import { createChainFollower, type FollowChain } from './audit.ts'
@@ -22,7 +21,7 @@ interface Needs {
   /** Where this gateway's anchors are; null where nothing is published. */
   publications: Publications | null
   /** Lets a locker's uploads go on where a restriction has stopped them for so long. */
-  continueSessions(tx: Transaction<Schema>, lockerId: string, seconds: number): Promise<void>
+  continueSessions(tx: Tx, lockerId: string, seconds: number): Promise<void>
   logKey: NoteKey
   publishedLog: PublishedLog
   /** Writes what this process has counted of bytes that were sent. */

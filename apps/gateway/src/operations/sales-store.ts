@@ -1,8 +1,6 @@
 import { isSqlite } from '@svc/database/prepared'
-import { sql, type Transaction } from 'kysely'
-import type { Db, RefundTable, SalesPeriodTable, Schema } from '../db/schema.ts'
-
-type Tx = Transaction<Schema>
+import { sql } from 'kysely'
+import type { Db, RefundTable, SalesPeriodTable, Tx } from '../db/schema.ts'
 
 /** Any number that no other advisory lock in the same database uses. */
 const COUNTING_LOCK = 6_120_448_932

@@ -10,9 +10,8 @@ import { networkNamed } from '@svc/payments/networks'
 import { isoSeconds, unixSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storedBody } from '@svc/sales/quote-template'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import type { SalesPeriodTable, Schema } from '../db/schema.ts'
+import type { SalesPeriodTable, Tx } from '../db/schema.ts'
 import { readRange } from './ranges.ts'
 import {
   countUncounted,
@@ -31,10 +30,13 @@ const BATCH = 500
 /** What a reader waits for; the rest, after an outage of the job, is left to it. */
 const READER_BATCHES = 20
 
-export async function countSales({ database: { db } }: Pick<Context, 'database'>, batches = Infinity): Promise<void> {
+export async function countSales(
+  { database: { db, commit } }: Pick<Context, 'database'>,
+  batches = Infinity,
+): Promise<void> {
   for (let i = 0; i < batches; i++) {
     if (!(await hasUncounted(db))) return
-    await db.transaction().execute(countBatch)
+    await commit(countBatch)
   }
 }
 
@@ -43,7 +45,7 @@ export function countNewSales(context: Pick<Context, 'database'>): Promise<void>
   return countSales(context, READER_BATCHES)
 }
 
-async function countBatch(tx: Transaction<Schema>): Promise<void> {
+async function countBatch(tx: Tx): Promise<void> {
   const sums = new Map<string, SalesPeriodTable>()
   for (const row of await takeUncounted(tx, BATCH)) for (const sale of salesOf(row)) addTo(sums, keyOf(sale), sale)
   for (const sale of sums.values()) {

@@ -1,7 +1,5 @@
-import type { Selectable, Transaction } from 'kysely'
-import type { Db, Locker, PaymentTransactionTable, RefundTable, Schema } from '../db/schema.ts'
-
-type Tx = Transaction<Schema>
+import type { Selectable } from 'kysely'
+import type { Db, Locker, PaymentTransactionTable, RefundTable, Tx } from '../db/schema.ts'
 
 export interface LockerSearch {
   by: 'locker' | 'receipt' | 'transaction' | 'wallet'

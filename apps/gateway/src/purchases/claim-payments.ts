@@ -5,11 +5,10 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { ChainPayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused } from '@svc/sales/errors'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import { type NotedReceipt, noteOfReceipt, receiptHash } from '../continuity/entries.ts'
 import { saleOf } from '../continuity/sale.ts'
-import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
+import type { PaymentTransactionTable, Tx } from '../db/schema.ts'
 import { renewLocker } from '../lockers/renew-locker.ts'
 import {
   claimedAmount,
@@ -37,9 +36,9 @@ export interface Claim {
   /** The one in the transaction that was signed for the quote, where it pays instead of the whole transaction. */
   authorization?: string
   /** What a receipt needs that is made again. */
-  beforehand?: (tx: Transaction<Schema>) => Promise<unknown>
+  beforehand?: (tx: Tx) => Promise<unknown>
   /** What else a new receipt brings about, with it or not at all. */
-  andThen?: (tx: Transaction<Schema>) => Promise<unknown>
+  andThen?: (tx: Tx) => Promise<unknown>
 }
 
 interface Claimed {
@@ -76,7 +75,7 @@ async function claimTogether(context: Context, claims: readonly Claim[]): Promis
   if (entries.some(({ bound, received }) => BigInt(bound) > BigInt(received))) return false
   const receipts = claims.map(({ receipt }) => receipt)
   try {
-    const write = async (tx: Transaction<Schema>) => {
+    const write = async (tx: Tx) => {
       // In the same order as everywhere: claims of another process would deadlock otherwise.
       const booked = await insertPaymentTransactions(
         tx,
@@ -91,7 +90,10 @@ async function claimTogether(context: Context, claims: readonly Claim[]): Promis
       if (written < claims.length) throw new Error('a quote is paid')
       for (const { receipt_id } of receipts) await context.queue.enqueue(tx, 'attest-payment', { receipt_id })
     }
-    await context.continuity.commit(write, () => claims.map(noteOfClaim))
+    await context.database.commit((tx, note) => {
+      note(...claims.map(noteOfClaim))
+      return write(tx)
+    })
     return true
   } catch (error) {
     if (error instanceof ServiceError) throw error
@@ -111,15 +113,16 @@ function inOrder<T>(rows: readonly T[], keyOf: (row: T) => string): T[] {
  * one writes the receipt and the others return it. A second payment of the quote is refused and left unclaimed.
  */
 export async function claimPayment(context: Context, claim: Claim): Promise<Claimed> {
-  const claimed = await context.continuity.commit(
-    (tx) => writeClaim(context, tx, claim),
-    ({ isNew }) => (isNew ? [noteOfClaim(claim)] : []),
-  )
+  const claimed = await context.database.commit(async (tx, note) => {
+    const written = await writeClaim(context, tx, claim)
+    if (written.isNew) note(noteOfClaim(claim))
+    return written
+  })
   if (!claimed.isNew) await context.continuity.noteUnclear()
   return claimed
 }
 
-async function writeClaim(context: Context, tx: Transaction<Schema>, claim: Claim): Promise<Claimed> {
+async function writeClaim(context: Context, tx: Tx, claim: Claim): Promise<Claimed> {
   const { receipt, payment, authorization, beforehand, andThen } = claim
   const kind = authorization === undefined ? 'single' : 'authorizations'
   await beforehand?.(tx)
@@ -155,7 +158,7 @@ type Kind = PaymentTransactionTable['kind']
  * each of them paid (T-01). If the transaction or an authorization in it is taken, nothing is written.
  */
 export async function bookReceipts(
-  tx: Transaction<Schema>,
+  tx: Tx,
   kind: Kind,
   receipts: readonly SignedReceipt[],
   authorizations: readonly string[],
@@ -186,7 +189,7 @@ export async function bookReceipts(
 
 /** An authorization that was signed for one quote pays no other, no matter who sent or names it (T-46). */
 async function mayUse(
-  tx: Transaction<Schema>,
+  tx: Tx,
   kind: Kind,
   receipts: readonly SignedReceipt[],
   authorizations: readonly string[],
@@ -211,11 +214,7 @@ interface Entry {
 }
 
 /** The row of a chain transaction, locked until the database transaction ends; null when the transaction is taken. */
-async function openEntry(
-  tx: Transaction<Schema>,
-  kind: Kind,
-  receipts: readonly SignedReceipt[],
-): Promise<Entry | null> {
+async function openEntry(tx: Tx, kind: Kind, receipts: readonly SignedReceipt[]): Promise<Entry | null> {
   const row = entryOf(kind, receipts[0] as SignedReceipt)
   if ((await insertPaymentTransactions(tx, [row])) > 0) return { row, isNew: true, isRecorded: true, unrefunded: null }
   const known = await lockPaymentTransaction(tx, row)
@@ -233,7 +232,7 @@ async function openEntry(
   return known.received === row.received ? { ...entry, row: known } : null
 }
 
-async function unrefunded(tx: Transaction<Schema>, payment: PaymentTransactionTable): Promise<bigint | null> {
+async function unrefunded(tx: Tx, payment: PaymentTransactionTable): Promise<bigint | null> {
   const refunds = (await findRefunds(tx, payment)).filter(({ asset }) => asset === payment.asset)
   const [first] = refunds
   if (!first) return null
@@ -242,7 +241,7 @@ async function unrefunded(tx: Transaction<Schema>, payment: PaymentTransactionTa
 }
 
 /** Whether these are receipts that the database has lost, made again: only they may use such a transaction. */
-async function areLost(tx: Transaction<Schema>, receipts: readonly SignedReceipt[]): Promise<boolean> {
+async function areLost(tx: Tx, receipts: readonly SignedReceipt[]): Promise<boolean> {
   for (const { receipt_id } of receipts) if (!(await findLostReceipt(tx, receiptHash(receipt_id)))) return false
   return true
 }

@@ -9,12 +9,11 @@ import { EVM, PRIMARY } from '@svc/payments/networks'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import { inQuoteTime, transactionId } from '@svc/sales/read-payment'
-import type { Kysely, Transaction } from 'kysely'
 import { receiptIsRenewal } from '../auth/errors.ts'
 import { type Context, unixNow } from '../context.ts'
 import { type NotedReceipt, noteOfReceipt } from '../continuity/entries.ts'
 import { saleOf } from '../continuity/sale.ts'
-import type { Locker, Schema } from '../db/schema.ts'
+import type { Db, Locker, Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { lockerRecord } from '../lockers/locker-record.ts'
 import { bookReceipts } from './claim-payments.ts'
@@ -122,10 +121,11 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   requireOneNetwork(transaction, requests, paid)
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
   const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
-  return context.continuity.commit(
-    (tx) => writePurchases(context, tx, order, requests, payment),
-    (purchases) => purchases.filter(({ isNew }) => isNew).map(noteOfPurchase),
-  )
+  return context.database.commit(async (tx, note) => {
+    const purchases = await writePurchases(context, tx, order, requests, payment)
+    note(...purchases.filter(({ isNew }) => isNew).map(noteOfPurchase))
+    return purchases
+  })
 }
 
 function noteOfPurchase({ receipt, request }: SponsoredPurchase): NotedReceipt {
@@ -142,7 +142,7 @@ async function requirePayRequests({ database }: Context, payReqIds: readonly str
 }
 
 /** By the id of the quote that they paid. */
-async function findReceipts(db: Kysely<Schema>, payReqIds: readonly string[]) {
+async function findReceipts(db: Db, payReqIds: readonly string[]) {
   const receipts = await findReceiptsOfRequests(db, payReqIds)
   return new Map(receipts.map((receipt) => [receipt.pay_req_id, receipt]))
 }
@@ -167,7 +167,7 @@ async function readReceipts(
 
 async function writePurchases(
   context: Context,
-  tx: Transaction<Schema>,
+  tx: Tx,
   { kind, payReqIds, tx: paidBy, ownerIdentity, tags }: SponsoredOrder,
   requests: readonly PayRequest[],
   { receipts, authorizations }: PaidReceipts,

@@ -36,7 +36,7 @@ export async function quoteOnce(context: Context, keyed: KeyedOrder): Promise<Pa
       return kept.request
     const request = await make()
     const { pay_req_id, created_at } = request
-    const isStored = await context.database.db.transaction().execute(async (tx) => {
+    const isStored = await context.database.commit(async (tx) => {
       const taken = { idempotency_key: key, body_sha256: orderHash, pay_req_id, created_at }
       if (!(await takeIdempotencyKey(tx, taken, kept?.payReqId ?? null))) return false
       await insertPayRequests(tx, [request])

@@ -61,7 +61,7 @@ export function createRequestQuote(context: Context): RequestQuote {
     if (key !== null) return requestOnce(order, key, wire)
     if (isRenewal(order)) {
       const request = await newPayRequest(order)
-      await insertPayRequests(context.database.db, [request])
+      await context.database.commit((tx) => insertPayRequests(tx, [request]))
       return answer(request, JSON.parse(request.quote), wire)
     }
     const template = await templateOf(order)

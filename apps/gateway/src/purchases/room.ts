@@ -25,7 +25,7 @@ export interface PurchasesContext extends Context {
 
 export function createPurchases(context: Context, { keysAt }: Needs, secrets: SalesSecrets): PurchasesContext {
   const storePayRequest = batch(async (requests: PayRequest[]) => {
-    await insertPayRequests(context.database.db, requests)
+    await context.database.commit((tx) => insertPayRequests(tx, requests))
     return requests.map(() => undefined)
   })
   const claim = createClaims(context)

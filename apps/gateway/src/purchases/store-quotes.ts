@@ -16,7 +16,7 @@ export const TEMPLATE_KEPT_SECONDS = 86_400
 const MAX_KNOWN = 5000
 
 export function createQuoteStore(context: Context): StoreQuote {
-  const { db } = context.database
+  const { commit } = context.database
   /** When this process last stored a template, by its id. */
   const storedAt = lru<string, number>(MAX_KNOWN)
 
@@ -26,13 +26,13 @@ export function createQuoteStore(context: Context): StoreQuote {
     for (const { template } of quotes)
       if ((storedAt.get(template.id) ?? 0) <= now - STORE_AGAIN_SECONDS) due.set(template.id, template)
     if (due.size === 0) return
-    await storeTemplates(db, [...due.values()], now)
+    await commit((tx) => storeTemplates(tx, [...due.values()], now))
     for (const id of due.keys()) storedAt.set(id, now)
   }
 
   return batch(async (quotes: NewQuote[]) => {
     await storeNewTemplates(quotes)
-    await insertQuotes(db, quotes)
+    await commit((tx) => insertQuotes(tx, quotes))
     return quotes.map(() => undefined)
   })
 }

@@ -2,17 +2,16 @@ import { setImmediate } from 'node:timers/promises'
 import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storedBody } from '@svc/sales/quote-template'
-import type { Kysely, Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type {
+  Db,
   LostReceiptTable,
   PaymentAuthorizationTable,
   PaymentTransactionTable,
   PayRequestTable,
   RefundTable,
-  Schema,
+  Tx,
 } from '../db/schema.ts'
-
-type Db = Kysely<Schema>
 
 export interface PayRequest extends Omit<Selectable<PayRequestTable>, 'template_id'> {
   /** The whole body of the 402 answer. */
@@ -41,13 +40,13 @@ export async function findPayRequest(db: Db, payReqId: string): Promise<PayReque
   return row ? payRequest(row) : null
 }
 
-export async function insertPayRequests(db: Db, requests: readonly PayRequest[]): Promise<void> {
-  await db.insertInto('pay_requests').values(requests).execute()
+export async function insertPayRequests(tx: Tx, requests: readonly PayRequest[]): Promise<void> {
+  await tx.insertInto('pay_requests').values(requests).execute()
 }
 
 /** A quote that was lost; one that is there stays as it is. */
-export async function restorePayRequest(db: Db, request: PayRequest): Promise<void> {
-  await db
+export async function restorePayRequest(tx: Tx, request: PayRequest): Promise<void> {
+  await tx
     .insertInto('pay_requests')
     .values(request)
     .onConflict((conflict) => conflict.column('pay_req_id').doNothing())
@@ -65,14 +64,14 @@ export interface StorableTemplate {
 }
 
 /** Their templates must be stored. */
-export async function insertQuotes(db: Db, quotes: readonly NewQuote[]): Promise<void> {
+export async function insertQuotes(tx: Tx, quotes: readonly NewQuote[]): Promise<void> {
   const rows = quotes.map(({ template, ...row }) => ({ ...row, quote: '', template_id: template.id }))
-  await db.insertInto('pay_requests').values(rows).execute()
+  await tx.insertInto('pay_requests').values(rows).execute()
 }
 
-export async function storeTemplates(db: Db, templates: readonly StorableTemplate[], now: number): Promise<void> {
+export async function storeTemplates(tx: Tx, templates: readonly StorableTemplate[], now: number): Promise<void> {
   const rows = templates.map(({ id, text }) => ({ template_id: id, template: text, stored_at: now }))
-  await db
+  await tx
     .insertInto('quote_templates')
     // Always in the same order: two processes would deadlock otherwise.
     .values(rows.toSorted((a, b) => (a.template_id < b.template_id ? -1 : 1)))
@@ -81,8 +80,8 @@ export async function storeTemplates(db: Db, templates: readonly StorableTemplat
 }
 
 /** Deletes templates that no quote has any more and that were stored before then. */
-export async function deleteUnusedTemplates(db: Db, storedBefore: number): Promise<void> {
-  await db
+export async function deleteUnusedTemplates(tx: Tx, storedBefore: number): Promise<void> {
+  await tx
     .deleteFrom('quote_templates')
     .where('stored_at', '<', storedBefore)
     .where(({ not, exists, selectFrom }) =>
@@ -112,30 +111,28 @@ export async function nthEndBefore(db: Db, before: number, n: number): Promise<n
 
 /** Deletes up to `limit` quotes without a receipt that expired before then; returns how many. */
 export async function deleteUnpaidQuotes(
-  db: Db,
+  tx: Tx,
   { before, settledBefore }: { before: number; settledBefore: number },
   limit: number,
 ): Promise<number> {
-  return db.transaction().execute(async (tx) => {
-    const rows = await tx
-      .selectFrom('pay_requests as p')
-      .leftJoin('receipts as r', 'r.pay_req_id', 'p.pay_req_id')
-      .leftJoin('x402_settlements as s', 's.pay_req_id', 'p.pay_req_id')
-      .select('p.pay_req_id')
-      .where('p.expires_at', '<', before)
-      .where('r.pay_req_id', 'is', null)
-      // Its payment is still looked for on chain, for as long as it takes where it was made.
-      .where((eb) => eb.or([eb('s.pay_req_id', 'is', null), eb('p.expires_at', '<', settledBefore)]))
-      .where('s.searched_to', 'is', null)
-      .limit(limit)
-      .execute()
-    const ids = rows.map(({ pay_req_id }) => pay_req_id)
-    if (ids.length === 0) return 0
-    // A payment by x402 that never landed; its signature has long expired.
-    await tx.deleteFrom('x402_settlements').where('pay_req_id', 'in', ids).execute()
-    await tx.deleteFrom('pay_requests').where('pay_req_id', 'in', ids).execute()
-    return ids.length
-  })
+  const rows = await tx
+    .selectFrom('pay_requests as p')
+    .leftJoin('receipts as r', 'r.pay_req_id', 'p.pay_req_id')
+    .leftJoin('x402_settlements as s', 's.pay_req_id', 'p.pay_req_id')
+    .select('p.pay_req_id')
+    .where('p.expires_at', '<', before)
+    .where('r.pay_req_id', 'is', null)
+    // Its payment is still looked for on chain, for as long as it takes where it was made.
+    .where((eb) => eb.or([eb('s.pay_req_id', 'is', null), eb('p.expires_at', '<', settledBefore)]))
+    .where('s.searched_to', 'is', null)
+    .limit(limit)
+    .execute()
+  const ids = rows.map(({ pay_req_id }) => pay_req_id)
+  if (ids.length === 0) return 0
+  // A payment by x402 that never landed; its signature has long expired.
+  await tx.deleteFrom('x402_settlements').where('pay_req_id', 'in', ids).execute()
+  await tx.deleteFrom('pay_requests').where('pay_req_id', 'in', ids).execute()
+  return ids.length
 }
 
 export interface KeptKey {
@@ -151,8 +148,8 @@ export async function findIdempotencyKey(db: Db, key: string): Promise<KeptKey |
 }
 
 /** Takes the key for a quote; false when another quote has it. `replacing` is the quote that may lose the key. */
-export async function takeIdempotencyKey(db: Db, key: KeptKey, replacing: string | null): Promise<boolean> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
+export async function takeIdempotencyKey(tx: Tx, key: KeptKey, replacing: string | null): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('idempotency_keys')
     .values(key)
     .onConflict((conflict) =>
@@ -166,16 +163,16 @@ export async function takeIdempotencyKey(db: Db, key: KeptKey, replacing: string
 }
 
 /** Does nothing where another quote has the key. */
-export async function releaseIdempotencyKey(db: Db, key: string, payReqId: string): Promise<void> {
-  await db
+export async function releaseIdempotencyKey(tx: Tx, key: string, payReqId: string): Promise<void> {
+  await tx
     .deleteFrom('idempotency_keys')
     .where('idempotency_key', '=', key)
     .where('pay_req_id', '=', payReqId)
     .execute()
 }
 
-export async function forgetIdempotencyKeys(db: Db, before: number): Promise<void> {
-  await db.deleteFrom('idempotency_keys').where('created_at', '<', before).execute()
+export async function forgetIdempotencyKeys(tx: Tx, before: number): Promise<void> {
+  await tx.deleteFrom('idempotency_keys').where('created_at', '<', before).execute()
 }
 
 /** The receipt's JSON, as it is answered. */
@@ -194,8 +191,8 @@ export async function findReceiptOfRequest(db: Db, payReqId: string): Promise<Si
 }
 
 /** Returns how many: a request that has a receipt gets no second one. */
-export async function insertReceipts(db: Db, receipts: readonly SignedReceipt[]): Promise<number> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
+export async function insertReceipts(tx: Tx, receipts: readonly SignedReceipt[]): Promise<number> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('receipts')
     .values(
       receipts.map((receipt) => ({
@@ -214,8 +211,8 @@ export async function insertReceipts(db: Db, receipts: readonly SignedReceipt[])
 }
 
 /** False when the request already has a receipt. */
-export async function insertReceipt(db: Db, receipt: SignedReceipt): Promise<boolean> {
-  return (await insertReceipts(db, [receipt])) > 0
+export async function insertReceipt(tx: Tx, receipt: SignedReceipt): Promise<boolean> {
+  return (await insertReceipts(tx, [receipt])) > 0
 }
 
 export async function findLostReceipt(db: Db, receiptHash: string): Promise<LostReceiptTable | null> {
@@ -227,9 +224,14 @@ const lostReceipt = prepared((db: Db, receiptHash: string) =>
 )
 
 /** A transaction whose receipts this database has lost, with what one of them says about it. */
-export async function describeLostPayment(db: Db, row: PaymentTransactionTable): Promise<void> {
-  const { network, tx, kind: _, ...known } = row
-  await db.updateTable('payment_transactions').set(known).where('network', '=', network).where('tx', '=', tx).execute()
+export async function describeLostPayment(tx: Tx, row: PaymentTransactionTable): Promise<void> {
+  const { network, tx: paidBy, kind: _, ...known } = row
+  await tx
+    .updateTable('payment_transactions')
+    .set(known)
+    .where('network', '=', network)
+    .where('tx', '=', paidBy)
+    .execute()
 }
 
 /** In no order. */
@@ -250,8 +252,8 @@ export async function findReceiptsOfTransaction(db: Db, tx: string): Promise<Sig
 }
 
 /** Returns how many: a transaction is claimed once. */
-export async function insertPaymentTransactions(db: Db, payments: readonly PaymentTransactionTable[]): Promise<number> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
+export async function insertPaymentTransactions(tx: Tx, payments: readonly PaymentTransactionTable[]): Promise<number> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('payment_transactions')
     .values(payments)
     .onConflict((conflict) => conflict.columns(['network', 'tx']).doNothing())
@@ -272,18 +274,18 @@ export function lockPaymentTransaction(db: Db, { network, tx }: PaymentKey): Pro
     .executeTakeFirstOrThrow()
 }
 
-export async function updatePaymentTransaction(db: Db, row: PaymentTransactionTable): Promise<void> {
-  const { network, tx, kind, payer, asset, received, bound } = row
-  await db
+export async function updatePaymentTransaction(tx: Tx, row: PaymentTransactionTable): Promise<void> {
+  const { network, tx: paidBy, kind, payer, asset, received, bound } = row
+  await tx
     .updateTable('payment_transactions')
     .set({ kind, payer, asset, received, bound })
     .where('network', '=', network)
-    .where('tx', '=', tx)
+    .where('tx', '=', paidBy)
     .execute()
 }
 
-export async function deletePaymentTransaction(db: Db, { network, tx }: PaymentKey): Promise<void> {
-  await db.deleteFrom('payment_transactions').where('network', '=', network).where('tx', '=', tx).execute()
+export async function deletePaymentTransaction(tx: Tx, { network, tx: paidBy }: PaymentKey): Promise<void> {
+  await tx.deleteFrom('payment_transactions').where('network', '=', network).where('tx', '=', paidBy).execute()
 }
 
 /** In the order of their decisions. */
@@ -301,13 +303,13 @@ export async function claimedAmount(db: Db, { network, tx, asset }: PaymentKey &
 }
 
 /** Takes an authorization for a quote; false when it is for another quote. */
-export async function takeAuthorization(db: Db, row: PaymentAuthorizationTable): Promise<boolean> {
-  await db
+export async function takeAuthorization(tx: Tx, row: PaymentAuthorizationTable): Promise<boolean> {
+  await tx
     .insertInto('payment_authorizations')
     .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const [owner] = await findAuthorizationOwners(db, row.network, [row.authorization_id])
+  const [owner] = await findAuthorizationOwners(tx, row.network, [row.authorization_id])
   return owner === row.pay_req_id
 }
 

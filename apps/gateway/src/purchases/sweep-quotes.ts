@@ -14,16 +14,17 @@ export const RESUME_SECONDS = 7 * 86_400
 const MARGIN_SECONDS = 3600
 
 export async function sweepQuotes(context: Context, signal: AbortSignal, maxKept = MAX_KEPT_QUOTES): Promise<void> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const { unpaidQuoteSeconds, lateConfirmSeconds } = context.config.payments
   const now = unixNow(context)
   const over = now - lateConfirmSeconds - MARGIN_SECONDS
   const tooMany = await endOfTooMany((end, n) => nthEndBefore(db, end, n), over, maxKept)
   const before = Math.max(Math.min(over, now - unpaidQuoteSeconds), tooMany)
+  const settledBefore = now - RESUME_SECONDS - MARGIN_SECONDS
   for (let deleted = BATCH; deleted === BATCH; ) {
     signal.throwIfAborted()
-    deleted = await deleteUnpaidQuotes(db, { before, settledBefore: now - RESUME_SECONDS - MARGIN_SECONDS }, BATCH)
+    deleted = await commit((tx) => deleteUnpaidQuotes(tx, { before, settledBefore }, BATCH))
   }
-  await deleteUnusedTemplates(db, now - TEMPLATE_KEPT_SECONDS)
-  await forgetIdempotencyKeys(db, now - KEY_KEPT_SECONDS)
+  await commit((tx) => deleteUnusedTemplates(tx, now - TEMPLATE_KEPT_SECONDS))
+  await commit((tx) => forgetIdempotencyKeys(tx, now - KEY_KEPT_SECONDS))
 }

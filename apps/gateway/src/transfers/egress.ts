@@ -34,7 +34,7 @@ export function createEgress({ database, log }: Pick<Context, 'database' | 'log'
     counted = new Map()
     saving = saving.then(async () => {
       try {
-        await addEgress(database.db, taken)
+        await database.commit((tx) => addEgress(tx, taken))
       } catch (error) {
         log.warn({ err: error }, 'bytes that were sent could not be counted yet')
         for (const [lockerId, bytes] of taken) add(lockerId, bytes)

@@ -75,7 +75,7 @@ function insertPendingUpload(
   size: number | null,
 ): Promise<boolean> {
   const since = unixNow(context)
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     const current = await lockFile(tx, locker_id, filename)
     if (!current) throw fileNotFound(filename)
     const locker = await lockLocker(tx, locker_id)

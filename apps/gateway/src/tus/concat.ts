@@ -5,10 +5,9 @@
 import { hash } from 'node:crypto'
 import type { Bytes } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import type { Transaction } from 'kysely'
 import { requireWritable } from '../auth/restrictions.ts'
 import { unixNow } from '../context.ts'
-import type { Schema } from '../db/schema.ts'
+import type { Tx } from '../db/schema.ts'
 import type { NamedFile } from '../files/name-files.ts'
 import { maxObjectBytes } from '../files/objects.ts'
 import { requireRoomForFiles } from '../files/require-room.ts'
@@ -83,7 +82,7 @@ async function join(
   const { session_id } = made.session
   const block_bytes = partials[0]!.tus.block_bytes
   const row = { session_id, kind: 'final' as const, upload_metadata: metadata, upload_concat: concat, block_bytes }
-  await context.database.db.transaction().execute(async (tx) => {
+  await context.database.commit(async (tx) => {
     const joined = await takeParts(tx, context, caller, ids, made.files[0]!)
     // The same request at the same time has done it.
     if (joined) await insertUpload(tx, made.session, joined, row)
@@ -92,7 +91,7 @@ async function join(
 
 /** Under the locks of all partial uploads. Null when they were joined meanwhile, by the same request. */
 async function takeParts(
-  tx: Transaction<Schema>,
+  tx: Tx,
   context: TusContext,
   { grant }: TusCaller,
   ids: readonly string[],

@@ -50,7 +50,7 @@ async function setLength(context: TusContext, { session, file }: Upload, length:
   const max = maxObjectBytes(context, session.provider)
   if (length > max) throw tooLong(max)
   if (length < file.received_bytes) throw badHeader('Upload-Length', `must be ${file.received_bytes} or more`)
-  await context.database.db.transaction().execute(async (tx) => {
+  await context.database.commit(async (tx) => {
     await lockSession(tx, session.session_id)
     const current = await findSessionFile(tx, session.session_id, file.file_id)
     if (current?.revision !== file.revision || current.size_bytes !== null) throw offsetMismatch(file.received_bytes)

@@ -3,10 +3,9 @@
 
 import { batch } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
-import type { Transaction } from 'kysely'
 import { restrictionError } from '../auth/restrictions.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { Schema } from '../db/schema.ts'
+import type { Tx } from '../db/schema.ts'
 import { uploadAbandoned } from '../files/errors.ts'
 import { holdObject, releaseObjects } from '../files/object-store.ts'
 import type { NewObject } from '../files/objects.ts'
@@ -56,7 +55,7 @@ const STORED_LATER_SECONDS = 60
 
 export function createBlockRecorder(context: Context): RecordBlocks {
   return batch((recordings: Recording[]) =>
-    context.database.db.transaction().execute(async (tx) => {
+    context.database.commit(async (tx) => {
       const sessions = await lockSessions(tx, [...new Set(recordings.map(({ sessionId }) => sessionId))])
       const take = await lockUnfinished(tx, context, sessions.values())
       const recorded: Recorded[] = []
@@ -69,7 +68,7 @@ export function createBlockRecorder(context: Context): RecordBlocks {
 }
 
 async function record(
-  tx: Transaction<Schema>,
+  tx: Tx,
   context: Context,
   take: TakeUnfinished,
   session: Session | undefined,
@@ -121,12 +120,12 @@ function inPlaceBytes(parts: readonly WrittenPart[]): number {
   return parts.reduce((sum, { object, ref }) => sum + (ref === null ? 0 : object.size), 0)
 }
 
-async function releaseHeld(tx: Transaction<Schema>, parts: readonly WrittenPart[], now: number): Promise<void> {
+async function releaseHeld(tx: Tx, parts: readonly WrittenPart[], now: number): Promise<void> {
   const aside = parts.filter(({ ref }) => ref === null).map(({ object }) => object.id)
   await releaseObjects(tx, aside, now)
 }
 
-async function putParts(tx: Transaction<Schema>, file: SessionFile, parts: readonly WrittenPart[], now: number) {
+async function putParts(tx: Tx, file: SessionFile, parts: readonly WrittenPart[], now: number) {
   const { session_id, file_id } = file
   const replaced: { id: string; ref: string | null }[] = []
   for (const { index, object, ref, sha256 } of parts) {

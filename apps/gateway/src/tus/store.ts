@@ -1,9 +1,8 @@
-import type { Selectable, Transaction } from 'kysely'
-import type { Db, Schema, TusUploadTable } from '../db/schema.ts'
+import type { Selectable } from 'kysely'
+import type { Db, TusUploadTable, Tx } from '../db/schema.ts'
 import { type Part, partsOf } from '../transfers/sessions/part-store.ts'
 import type { SessionFile, SessionRow } from '../transfers/sessions/store.ts'
 
-type Tx = Transaction<Schema>
 export type TusRow = Selectable<TusUploadTable>
 
 /** False, with nothing changed, when there is such an upload already. */

@@ -78,7 +78,7 @@ export async function finishSettlement(
   }
   requireFailure(reading)
   const found = reading.outcome === 'unavailable' ? PENDING : await outcomeOf(context, settlement, leg, reading.outcome)
-  if (found.outcome === 'searching') await noteSearch(context.database.db, settlement, found.searchedTo)
+  if (found.outcome === 'searching') await context.database.commit((tx) => noteSearch(tx, settlement, found.searchedTo))
   if (found.outcome === 'pending' || found.outcome === 'searching') throw settlementPending(paid.network, settlement.tx)
   // It may have landed while the settler asked: read it once more.
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
@@ -95,7 +95,7 @@ export async function finishSettlement(
     if (!found.hasFailed) await giveBackFee(context, settlement)
     return { open: { tx: settlement.tx, until: found.until }, settlement, network: paid.network }
   }
-  await deleteSettlement(context.database.db, settlement)
+  await context.database.commit((tx) => deleteSettlement(tx, settlement))
   if (last.outcome === 'rejected') return 'failed'
   await giveBackFee(context, settlement)
   return 'expired'
@@ -103,7 +103,7 @@ export async function finishSettlement(
 
 /** A payment that succeeded pays for its fee; one that expired has cost none. */
 function giveBackFee({ database }: X402Context, { tx: paid }: Settlement): Promise<void> {
-  return database.db.transaction().execute((tx) => giveBack(tx, paid))
+  return database.commit((tx) => giveBack(tx, paid))
 }
 
 /** A transaction that landed without paying the quote stays noted, so that nothing else is sent for the quote. */

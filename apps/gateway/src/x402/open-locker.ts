@@ -4,9 +4,8 @@ import { createFile } from '@svc/api/files'
 import { signedProvision } from '@svc/api/lockers'
 import type { X402Purchase } from '@svc/api/x402'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Transaction } from 'kysely'
 import { unixNow } from '../context.ts'
-import type { Schema } from '../db/schema.ts'
+import type { Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation, tagsOf } from '../lockers/create-locker.ts'
 import type { PayRequest } from '../purchases/store.ts'
 import type { X402Context } from './room.ts'
@@ -19,7 +18,7 @@ type Opened = Pick<X402Purchase, 'locker_id' | 'next_step'>
  */
 export async function openLocker(context: X402Context, request: PayRequest, receipt: SignedReceipt): Promise<Opened> {
   const { database, config } = context
-  const made = await database.db.transaction().execute((tx) => createLockerOf(context, tx, request, receipt))
+  const made = await database.commit((tx) => createLockerOf(context, tx, request, receipt))
   const signed = { method: 'POST' as const, signer: receipt.payer_pubkey, sig_alg: receipt.sig_alg }
   const { baseUrl } = config.http
   if (made.outcome === 'refused') {
@@ -36,7 +35,7 @@ export async function openLocker(context: X402Context, request: PayRequest, rece
 
 export function createLockerOf(
   context: X402Context,
-  tx: Transaction<Schema>,
+  tx: Tx,
   request: PayRequest,
   receipt: SignedReceipt,
 ): Promise<LockerCreation> {

@@ -127,7 +127,7 @@ function noteFor(context: X402Context, payment: SignedPayment, failed?: Settleme
   const network = on.name
   const authorization_id = authorizationOf({ network, payment_id: payment.id })
   return async ({ payer, maxFee, ...sent }, replacing) => {
-    const noted = await context.database.db.transaction().execute(async (tx): Promise<boolean | Refusal> => {
+    const noted = await context.database.commit(async (tx): Promise<boolean | Refusal> => {
       const settlement = {
         pay_req_id,
         network,

@@ -1,8 +1,7 @@
-import type { Kysely, Selectable } from 'kysely'
-import type { Schema, X402SettlementTable } from '../db/schema.ts'
+import type { Selectable } from 'kysely'
+import type { Db, Tx, X402SettlementTable } from '../db/schema.ts'
 import { findPayRequests, type PayRequest } from '../purchases/store.ts'
 
-type Db = Kysely<Schema>
 export type Settlement = Selectable<X402SettlementTable>
 
 export async function findSettlement(db: Db, payReqId: string): Promise<Settlement | null> {
@@ -21,8 +20,8 @@ export async function findQuoteOfPayment(db: Db, network: string, paymentId: str
 }
 
 /** False when the quote has a settlement, or the payment settles another quote. */
-export async function insertSettlement(db: Db, settlement: Settlement): Promise<boolean> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
+export async function insertSettlement(tx: Tx, settlement: Settlement): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('x402_settlements')
     .values(settlement)
     .onConflict((conflict) => conflict.doNothing())
@@ -32,13 +31,13 @@ export async function insertSettlement(db: Db, settlement: Settlement): Promise<
 
 /** False when the settlement no longer names `replacing`. */
 export async function replaceTransaction(
-  db: Db,
-  { pay_req_id, tx, raw }: Pick<Settlement, 'pay_req_id' | 'tx' | 'raw'>,
+  tx: Tx,
+  { pay_req_id, tx: sent, raw }: Pick<Settlement, 'pay_req_id' | 'tx' | 'raw'>,
   replacing: string,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  const { numUpdatedRows } = await tx
     .updateTable('x402_settlements')
-    .set({ tx, raw })
+    .set({ tx: sent, raw })
     .where('pay_req_id', '=', pay_req_id)
     .where('tx', '=', replacing)
     .executeTakeFirstOrThrow()
@@ -46,17 +45,17 @@ export async function replaceTransaction(
 }
 
 /** The payment was made. Where it was not found so far, the search goes on from here. */
-export async function noteSearch(db: Db, { pay_req_id, tx }: Settlement, searched_to: number): Promise<void> {
-  await db
+export async function noteSearch(tx: Tx, { pay_req_id, tx: sent }: Settlement, searched_to: number): Promise<void> {
+  await tx
     .updateTable('x402_settlements')
     .set({ searched_to })
     .where('pay_req_id', '=', pay_req_id)
-    .where('tx', '=', tx)
+    .where('tx', '=', sent)
     .execute()
 }
 
-export async function deleteSettlement(db: Db, { pay_req_id, tx }: Settlement): Promise<void> {
-  await db.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', tx).execute()
+export async function deleteSettlement(tx: Tx, { pay_req_id, tx: sent }: Settlement): Promise<void> {
+  await tx.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', sent).execute()
 }
 
 /**

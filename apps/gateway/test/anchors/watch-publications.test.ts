@@ -4,6 +4,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { call } from '@svc/devnet/primary-chain/dev-client'
+import { writable } from '@svc/devnet/writable'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
@@ -52,7 +53,7 @@ forEachDatabase('watching publications', (database) => {
   beforeEach(async () => {
     // Remove what earlier tests left to watch.
     await drain()
-    await house.gateway.context.database.db.deleteFrom('publications').execute()
+    await writable(house.gateway.context.database.db).deleteFrom('publications').execute()
     locker = await filledLocker(house)
   })
   const watch = (of = house) => watchPublications(of.gateway.rooms.anchors)
@@ -144,7 +145,7 @@ forEachDatabase('watching publications', (database) => {
   it('INT-03 failed attempts do not reset how long a statement has been waiting', async () => {
     const ageOf = async () =>
       (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.oldest_nonfinal_age_sec
-    await house.gateway.context.database.db.deleteFrom('attestations').execute()
+    await writable(house.gateway.context.database.db).deleteFrom('attestations').execute()
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.clock.advance(100)
@@ -181,7 +182,7 @@ it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for
     sequence: 1000 + i,
     sent_at: 0,
   }))
-  await db.insertInto('publications').values(rows).execute()
+  await writable(db).insertInto('publications').values(rows).execute()
   expire()
   const open = async () =>
     (await publicationsOf(house, locker)).filter(({ state, sequence }) => state === 'landed' && sequence >= 1000)
@@ -230,10 +231,14 @@ forEachDatabase('the outcome of a transaction is recorded once', (database) => {
 
   it('T-19 ATT-04 a process that could not send changes nothing while a transaction is pending', async () => {
     const { db } = house.gateway.context.database
-    await db.updateTable('publications').set({ state: 'sent' }).where('tx', '=', stale.tx).execute()
-    const where = db.updateTable('attestations').where('receipt_id', '=', locker.receiptId)
+    await writable(db).updateTable('publications').set({ state: 'sent' }).where('tx', '=', stale.tx).execute()
+    const where = writable(db).updateTable('attestations').where('receipt_id', '=', locker.receiptId)
     await where.set({ status: 'pushing' }).execute()
-    await db.updateTable('statements').set({ anchor: null }).where('receipt_id', '=', locker.receiptId).execute()
+    await writable(db)
+      .updateTable('statements')
+      .set({ anchor: null })
+      .where('receipt_id', '=', locker.receiptId)
+      .execute()
     await recordNotSent(house.gateway.context, stale, refused)
     expect(await statusOf(house, locker)).toMatchObject({ status: 'pushing', anchor_error: null })
   })

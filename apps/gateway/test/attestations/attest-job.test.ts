@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { AttestQueued } from '@svc/api/attestations'
 import type { ErrorBody } from '@svc/api/errors'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { ProviderError } from '@svc/storage/provider'
 import {
   ed25519Identity,
@@ -122,7 +123,7 @@ forEachDatabase('attesting in a job', (database) => {
       await locker.put('a', 'more')
       const { db } = house.gateway.context.database
       const terms = JSON.parse((await lockerRow(house, locker)).terms) as { storage_limit_bytes: number }
-      const of = db.updateTable('lockers').where('locker_id', '=', locker.lockerId)
+      const of = writable(db).updateTable('lockers').where('locker_id', '=', locker.lockerId)
       const larger = { ...terms, storage_limit_bytes: 3 * terms.storage_limit_bytes }
       await of.set({ terms: JSON.stringify(larger) }).execute()
       expect((await askToAttest(house, locker)).headers.get('retry-after')).toBe(String(SECONDS_EACH / 3))
@@ -137,7 +138,9 @@ forEachDatabase('attesting in a job', (database) => {
       const { queue, database } = house.gateway.context
       const payload = { receipt_id: locker.receiptId }
       await locker.put('a', 'more')
-      await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', payload, { key: locker.receiptId }))
+      await writable(database.db)
+        .transaction()
+        .execute((tx) => queue.enqueue(tx, 'attest', payload, { key: locker.receiptId }))
       expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
       expect(await statementsOf(house, locker)).toHaveLength(PER_DAY)
       await locker.put('b', 'and more')

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { ErrorBody } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import type { Variables } from '@svc/http-service/config'
 import {
   ed25519Identity,
@@ -44,7 +45,8 @@ forEachDatabase('cron-attest', (database) => {
   afterAll(() => house.close())
   beforeEach(async () => {
     const { db } = house.gateway.context.database
-    for (const table of ['attestations', 'statements', 'cron_failures'] as const) await db.deleteFrom(table).execute()
+    for (const table of ['attestations', 'statements', 'cron_failures'] as const)
+      await writable(db).deleteFrom(table).execute()
   })
 
   async function openHouse(variables: Variables): Promise<TestGateway> {

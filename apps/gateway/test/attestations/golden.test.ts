@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writable } from '@svc/devnet/writable'
 import type { Variables } from '@svc/http-service/config'
 import { fromHex } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -48,8 +49,10 @@ async function openLocker(house: TestGateway): Promise<TestLocker> {
   const { config, database } = house.gateway.context
   const { receipt_id, pay_req_id, units } = receipt
   const quote = JSON.stringify({ extensions: { svc: { terms: config.payments.terms.gcs } } })
-  await insertPayRequests(database.db, [{ pay_req_id, provider: 'gcs', units, quote, created_at: 1, expires_at: 2 }])
-  await insertReceipt(database.db, receipt)
+  await insertPayRequests(writable(database.db), [
+    { pay_req_id, provider: 'gcs', units, quote, created_at: 1, expires_at: 2 },
+  ])
+  await insertReceipt(writable(database.db), receipt)
   return house.locker(owner, { receiptId: receipt_id })
 }
 

@@ -2,6 +2,7 @@ import type { AttestAnswer } from '@svc/api/attestations'
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
@@ -60,7 +61,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
 
   it('INT-03 INT-07 STATE-14 AMB-38 attest-health counts attestations by status and has the age of the oldest that is not final', async () => {
     const { db } = house.gateway.context.database
-    await db.deleteFrom('attestations').execute()
+    await writable(db).deleteFrom('attestations').execute()
     const health = async () => (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body
     const counts = { pending: 0, computed: 0, pushing: 0, complete: 0 }
     const time = () => new Date(house.clock.now()).toISOString().replace('.000Z', 'Z')
@@ -82,7 +83,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
       // A record of the oracle era has no status and counts as complete.
       { receipt_id: 'old', status: null, status_since: null, sequence: 0 },
     ] as const
-    await db
+    await writable(db)
       .insertInto('attestations')
       .values(rows.map((row) => ({ locker_id: 'locker_0', ...row })))
       .execute()
@@ -92,6 +93,6 @@ forEachDatabase('the internal operations of attestations', (database) => {
       nonfinal_unknown_age: 1,
       time: time(),
     })
-    await db.deleteFrom('attestations').execute()
+    await writable(db).deleteFrom('attestations').execute()
   })
 })

@@ -1,4 +1,5 @@
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { fromHex, toBase58, toBase64Url, toHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519Signer, evmAddressOf, personalSign } from '@svc/protocol/keys'
 import { encodeEnvelope, type RequestEnvelope } from '@svc/protocol/request-envelope'
@@ -57,7 +58,7 @@ describe('keys under which anybody can sign', () => {
     const { lockerId } = await house.locker(ed25519Identity())
     const { db } = house.gateway.context.database
     const operators = JSON.stringify([neutral])
-    await db.updateTable('lockers').set({ operators }).where('locker_id', '=', lockerId).execute()
+    await writable(db).updateTable('lockers').set({ operators }).where('locker_id', '=', lockerId).execute()
     const call = { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId }
     expectRefusal(await house.call(forger(neutral), call), 403, 'SIGNATURE_INVALID')
   })
@@ -92,7 +93,7 @@ describe('secp256k1', () => {
   it('AMB-26 compares the address of the owner without regard to case', async () => {
     const { db } = house.gateway.context.database
     const setOwner = (owner: string) =>
-      db.updateTable('lockers').set({ owner }).where('locker_id', '=', evmLocker.lockerId).execute()
+      writable(db).updateTable('lockers').set({ owner }).where('locker_id', '=', evmLocker.lockerId).execute()
     await setOwner(`0x${evmAddressOf(privateKey).slice(2).toUpperCase()}`)
     expect((await read(evmLocker, good)).status).toBe(200)
     await setOwner(evmAddressOf(privateKey))

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Database } from '@svc/database/open'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { createNonces, forgetNonces } from '@svc/guard/nonces'
 import type { NonceTable } from '@svc/guard/tables'
 import { toHex } from '@svc/protocol/bytes'
@@ -10,7 +12,6 @@ import {
   type TestGateway,
   type TestLocker,
 } from '@svc/testbed/test-gateway'
-import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -25,14 +26,12 @@ const nonceOf = (changes: Partial<NonceTable> = {}): NonceTable => ({
 const countOf = (answers: readonly boolean[]) => answers.filter(Boolean).length
 
 forEachDatabaseInGate('nonces', (database) => {
-  let db: Kysely<Schema>
-  beforeAll(async () => {
-    db = (await database.openMigrated<Schema>(migrations)).db
-  })
+  const opened = forAllTests(() => database.openMigrated<Schema>(migrations))
+  const commit: Database<Schema>['commit'] = (...work) => opened.commit(...work)
 
   it('ENV-13 T-04 accepts one of a thousand concurrent uses of a nonce through two gateways', async () => {
-    const other = (await database.openMigrated<Schema>(migrations)).db
-    const [here, there] = [createNonces(db), createNonces(other)]
+    const other = await database.openMigrated<Schema>(migrations)
+    const [here, there] = [createNonces(commit), createNonces(other.commit)]
     const nonce = nonceOf()
     const uses = Array.from({ length: 1000 }, (_, i) => (i % 2 ? here : there)(nonce))
     expect(countOf(await Promise.all(uses))).toBe(1)
@@ -40,8 +39,8 @@ forEachDatabaseInGate('nonces', (database) => {
   })
 
   it('T-04 two gateways that store the same nonces in different orders do not block each other', async () => {
-    const other = (await database.openMigrated<Schema>(migrations)).db
-    const [here, there] = [createNonces(db), createNonces(other)]
+    const other = await database.openMigrated<Schema>(migrations)
+    const [here, there] = [createNonces(commit), createNonces(other.commit)]
     const nonces = Array.from({ length: 700 }, () => nonceOf())
     const answers = await Promise.all([...nonces.map(here), ...nonces.toReversed().map(there)])
     expect(countOf(answers)).toBe(700)
@@ -50,30 +49,30 @@ forEachDatabaseInGate('nonces', (database) => {
   })
 
   it('AMB-29 counts a nonce separately for each signer', async () => {
-    const useNonce = createNonces(db)
+    const useNonce = createNonces(commit)
     const { nonce } = nonceOf()
     const uses = ['ann', 'bob', 'ann', 'bob'].map((signer) => useNonce(nonceOf({ signer, nonce })))
     expect(await Promise.all(uses)).toEqual([true, true, false, false])
   })
 
   it('AMB-29 T-04 keeps a nonce as long as its envelope may still be used', async () => {
-    const useNonce = createNonces(db)
+    const useNonce = createNonces(commit)
     const [old, last, young] = [
       nonceOf({ forget_at: 1999 }),
       nonceOf({ forget_at: 2000 }),
       nonceOf({ forget_at: 2001 }),
     ]
     for (const nonce of [old, last, young]) await useNonce(nonce)
-    await forgetNonces(db, 2000)
+    await commit((tx) => forgetNonces(tx, 2000))
     expect([await useNonce(last), await useNonce(young), await useNonce(old)]).toEqual([false, false, true])
   })
 
   it('T-04 a process whose clock is ahead forgets nothing that the others would accept again', async () => {
-    const useNonce = createNonces(db)
+    const useNonce = createNonces(commit)
     const now = Math.floor(Date.now() / 1000)
     const used = { signer: 'a', nonce: 'used just now', forget_at: now + 3600 }
     expect(await useNonce(used)).toBe(true)
-    await forgetNonces(db, now + 7200)
+    await commit((tx) => forgetNonces(tx, now + 7200))
     expect(await useNonce(used)).toBe(false)
   })
 
@@ -123,7 +122,7 @@ forEachDatabaseInGate('nonces', (database) => {
       envelope.iat += 30
       envelope.exp += 30
       await sendDraft(house, { ...reading(), envelope })
-      const row = await db.selectFrom('nonces').selectAll().where('nonce', '=', envelope.nonce).execute()
+      const row = await opened.db.selectFrom('nonces').selectAll().where('nonce', '=', envelope.nonce).execute()
       expect(row).toEqual([{ signer: owner.identity, nonce: envelope.nonce, forget_at: envelope.exp + 60 }])
     })
 

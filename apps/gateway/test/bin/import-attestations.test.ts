@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findRecord } from '../../src/attestations/store.ts'
 import { migrations } from '../../src/db/migrations.ts'
@@ -38,8 +39,8 @@ forEachDatabase('the command that imports attestations', (database) => {
   let db: Db
   beforeAll(async () => {
     db = (await database.openMigrated<Schema>(migrations)).db
-    await activateSigningKey(db, vectorKey, '2025-01-01T00:00:00Z')
-    await activateSigningKey(db, signerHex, '2026-06-13T00:00:00Z')
+    await activateSigningKey(writable(db), vectorKey, '2025-01-01T00:00:00Z')
+    await activateSigningKey(writable(db), signerHex, '2026-06-13T00:00:00Z')
   })
 
   const run = (...args: string[]) => start(args, { DATABASE_URL: database.url }).ended

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createPostgresDialect } from '@svc/database/postgres'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import {
   ed25519Identity,
   expectRefusal,
@@ -102,11 +103,13 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   expect((await session.raw(0, 'before ')).status).toBe(200)
   const { queue, database } = before.gateway.context
   const failing = { receipt_id: `rcpt_${'0'.repeat(32)}` }
-  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', failing))
+  await writable(database.db)
+    .transaction()
+    .execute((tx) => queue.enqueue(tx, 'attest', failing))
   await queue.drain()
   const dead = await queue.deadLetters()
   expect(dead).toHaveLength(1)
-  const later = await database.db
+  const later = await writable(database.db)
     .transaction()
     .execute((tx) => queue.enqueue(tx, 'push', { receipt_id: locker.receiptId }, { delaySeconds: 3600 }))
   await locker.put('b.txt', 'is attested by the job')

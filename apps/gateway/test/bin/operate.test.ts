@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCommand } from '../gateway-process.ts'
@@ -25,7 +26,9 @@ it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gatew
 }, async () => {
   const { queue, database } = house.gateway.context
   const receipt_id = `rcpt_${'0'.repeat(32)}`
-  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
+  await writable(database.db)
+    .transaction()
+    .execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
   await queue.drain()
   const [dead] = await queue.deadLetters()
 

@@ -35,9 +35,7 @@ forEachDatabaseInGate('budgets', (database) => {
   const account = (who: string, count = 0) => ({ budget: 'publication', limits: limitsOf(who, count) }) as const
   let spent = 0
   const pay = (who: string, count: number, amount: number, replica = 0, by = parts): Promise<Refusal | null> =>
-    replicas[replica % 2]!.db.transaction().execute((tx) =>
-      spend(tx, by, { ...account(who, count), tx: `tx ${spent++}`, amount }),
-    )
+    replicas[replica % 2]!.commit((tx) => spend(tx, by, { ...account(who, count), tx: `tx ${spent++}`, amount }))
   const today = async () => {
     const days = await replicas[0].db.selectFrom('budget_days').selectAll().orderBy('day', 'desc').limit(1).execute()
     return days[0]
@@ -75,7 +73,7 @@ forEachDatabaseInGate('budgets', (database) => {
     const tx = `tx ${spent}`
     expect(await pay('one', 1, 60)).toBeNull()
     expect(await pay('one', 1, 1)).toMatchObject({ reason: 'limit_reached' })
-    for (let i = 0; i < 2; i++) await replicas[1].db.transaction().execute((write) => giveBack(write, tx))
+    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => giveBack(write, tx))
     expect(await today()).toMatchObject({ amount: 0, transactions: 0 })
     expect(await pay('one', 1, 100)).toBeNull()
   })
@@ -83,7 +81,7 @@ forEachDatabaseInGate('budgets', (database) => {
   it('T-60 one account uses up its share of the day and no more, on two replicas, and others go on', async () => {
     const limits = [{ who: 'one', count: 0, seconds: 3600, percentOfDay: 30 }]
     const share = (amount: number, replica: number) =>
-      replicas[replica % 2]!.db.transaction().execute((tx) =>
+      replicas[replica % 2]!.commit((tx) =>
         spend(tx, parts, { budget: 'publication', limits, tx: `tx ${spent++}`, amount }),
       )
     const outcomes = await Promise.all(Array.from({ length: 6 }, (_, i) => share(10, i)))

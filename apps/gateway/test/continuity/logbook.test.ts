@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { startProcess } from '@svc/devnet/start-process'
+import { writable } from '@svc/devnet/writable'
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { hasLostNonces, missingInDatabase } from '../../src/continuity/compare.ts'
@@ -137,9 +138,11 @@ forEachDatabase('a logbook and its database', (database) => {
     })
     expect([await hasLostNonces(db, folder, 99), await hasLostNonces(db, folder, 100)]).toEqual([true, false])
 
-    await db.transaction().execute(async (tx) => {
-      for (const lost of missing.statements.toReversed()) await recordLostStatement(tx, lost, 8)
-    })
+    await writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        for (const lost of missing.statements.toReversed()) await recordLostStatement(tx, lost, 8)
+      })
     const { statements, payments } = await missingInDatabase(db, folder, { all: true })
     expect([statements, payments.length]).toEqual([[], 3])
     await logbook.close()
@@ -148,7 +151,9 @@ forEachDatabase('a logbook and its database', (database) => {
   it('T-162 with more than twenty processes, none that lived with the newest known entry is left out', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
     const of = (sequence: number) => statement(sequence, 'b'.repeat(32)) as NotedStatement
-    await db.transaction().execute((tx) => recordLostStatement(tx, of(2), 8))
+    await writable(db)
+      .transaction()
+      .execute((tx) => recordLostStatement(tx, of(2), 8))
     const now = Math.floor(Date.now() / 1000)
     const noted = async (sequence: number, touched: number) => {
       const before = await readdir(folder)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testClock } from '@svc/devnet/clock'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import {
   ed25519Identity,
   expectRefusal,
@@ -87,7 +88,7 @@ it('T-163 a machine that is gone is waited for on another history, until it is g
   expect(await db.selectFrom('logbooks').select('complete_on').execute()).toEqual([{ complete_on: history }])
 
   const gone = { process_id: 'a process', logbook_id: 'a logbook', host: 'gone.example' }
-  await db
+  await writable(db)
     .insertInto('logbooks')
     .values({ ...gone, complete_on: 'another history', seen_at: Math.floor(Date.now() / 1000) - 300 })
     .execute()

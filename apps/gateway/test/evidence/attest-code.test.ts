@@ -3,6 +3,7 @@ import type { Simulation } from '@svc/api/evidence'
 import { testClock } from '@svc/devnet/clock'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
+import { writable } from '@svc/devnet/writable'
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
@@ -33,7 +34,7 @@ const house = forAllTests(() =>
 async function receiptWith(result_hash: string): Promise<string> {
   const { context } = house.gateway
   const receipt = await seedReceipt(context, { owner: ed25519Identity().identity })
-  await context.database.db
+  await writable(context.database.db)
     .updateTable('receipts')
     .set({ receipt: JSON.stringify({ ...receipt, result_hash }) })
     .where('receipt_id', '=', receipt.receipt_id)

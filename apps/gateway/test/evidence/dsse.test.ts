@@ -1,6 +1,7 @@
 import { type DsseAnswer, type DsseFormat, dsse } from '@svc/api/dsse'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { schemaCheck } from '@svc/http-service/validate'
 import { bare, toHex } from '@svc/protocol/bytes'
 import type { DsseEnvelope, EvidencePredicate, SigstoreBundle } from '@svc/protocol/dsse'
@@ -135,7 +136,9 @@ it('DSSE-06 T-109 is the same every time, signed once; a final anchor and a new 
   const from = keyOf(house)
   const next = toHex(ed25519Signer(Buffer.from(NEXT_SEED, 'hex')).publicKey)
   const at = new Date(house.clock.now()).toISOString()
-  await context.database.db.transaction().execute((tx) => handOver(tx, { from, to: next, at }))
+  await writable(context.database.db)
+    .transaction()
+    .execute((tx) => handOver(tx, { from, to: next, at }))
   const renewed = await answer(house, own.receipt_id, { format: 'sigstore-bundle' })
   const byNext = { keyId: issuerKeyId(next), publicKeyHex: next, predicateType: EVIDENCE_PREDICATE_TYPE, file: 'one' }
   const { predicate } = verifyAsSigstore(renewed, byNext)
@@ -171,7 +174,7 @@ describe('a statement that is not signed in another format', () => {
     const changed = await chainOfThree(house)
     const { db } = house.gateway.context.database
     const { record } = (await house.state(changed)) as { record: object }
-    await db
+    await writable(db)
       .updateTable('statements')
       .set({ record: JSON.stringify(record).replaceAll('"file_count":3', '"file_count":2') })
       .where('receipt_id', '=', changed.receipt_id)

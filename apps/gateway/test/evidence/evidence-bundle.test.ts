@@ -1,5 +1,6 @@
 import type { EvidenceBundle, VerificationBundle } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { BUNDLE_VERSIONS } from '@svc/protocol/names'
 import { expectRefusal } from '@svc/testbed/test-gateway'
@@ -156,7 +157,9 @@ forEachDatabase('the evidence bundle', (database) => {
     expectRefusal(none, 409, 'attestation_not_available')
     expect(none.body.hint).toContain('POST /v1/storage/attest')
     const { db } = house.gateway.context.database
-    await db.transaction().execute((tx) => insertPending(tx, { receipt_id, locker_id }, 1))
+    await writable(db)
+      .transaction()
+      .execute((tx) => insertPending(tx, { receipt_id, locker_id }, 1))
     const pending = await house.read<{ hint: string }>(BUNDLE, { receipt_id })
     expectRefusal(pending, 409, 'attestation_not_available')
     expect(pending.body.hint).toContain('ask again')

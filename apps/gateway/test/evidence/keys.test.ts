@@ -1,5 +1,6 @@
 import type { Anchor } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
+import { writable } from '@svc/devnet/writable'
 import { toHex } from '@svc/protocol/bytes'
 import { type EvidenceEnvelope, isoSeconds } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
@@ -21,7 +22,7 @@ const signatureOf = async (receipt_id: string, path = '/v1/storage/verify') =>
 /** Does what a restart with another key does. */
 async function changeKey(signer: typeof NEXT) {
   const { context } = house.gateway
-  await activateSigningKey(context.database.db, toHex(signer.publicKey), isoSeconds(unixNow(context)))
+  await activateSigningKey(writable(context.database.db), toHex(signer.publicKey), isoSeconds(unixNow(context)))
 }
 beforeEach(async () => {
   house = await openEvidenceHouse()
@@ -121,7 +122,7 @@ async function anchorLog(blockTime: number): Promise<void> {
     .executeTakeFirstOrThrow()
   const row = { tx: 'anchor', size, payload: '{}', signer: 'signer', raw: '', last_valid_height: 1, slot: 1 }
   const times = { block_time: blockTime, fee_lamports: 5000, sent_at: blockTime }
-  await db
+  await writable(db)
     .insertInto('log_anchors')
     .values({ ...row, ...times, state: 'finalized' })
     .execute()

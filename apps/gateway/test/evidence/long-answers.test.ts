@@ -3,6 +3,7 @@ import * as evidence from '@svc/api/evidence'
 import type { EvidenceBundle, VerificationBundle } from '@svc/api/proofs'
 import * as proofs from '@svc/api/proofs'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { schemaCheck } from '@svc/http-service/validate'
 import { toHex } from '@svc/protocol/bytes'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
@@ -73,7 +74,7 @@ describe('answers with many files', () => {
     const damaged = await house.listed(FILES + 1)
     const { snapshotKey } = await house.state(damaged)
     const { db } = house.gateway.context.database
-    await db.deleteFrom('snapshots').where('snapshot_key', '=', snapshotKey).execute()
+    await writable(db).deleteFrom('snapshots').where('snapshot_key', '=', snapshotKey).execute()
     const long = fetch(`${house.gateway.url}/v1/storage/verify?receipt_id=${damaged.receipt_id}`)
     await expect(long.then((response) => response.text())).rejects.toThrow()
   })

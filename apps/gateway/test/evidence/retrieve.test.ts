@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Retrieved } from '@svc/api/evidence'
+import { writable } from '@svc/devnet/writable'
 import { createLog } from '@svc/http-service/log'
 import { resultHash } from '@svc/protocol/attestation'
 import { attCode, paymentAttCode } from '@svc/protocol/ids'
@@ -77,7 +78,14 @@ describe('retrieve', () => {
     const { paid_raw, pay_asset, network, tx_hash } = vectors.receipt_signature_proposal.receipt
     const seeded = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
     const id = { receipt_id: 'rcpt_of_the_vectors', pay_req_id: 'pr_of_the_vectors' }
-    await insertReceipt(house.gateway.context.database.db, { ...seeded, ...id, paid_raw, pay_asset, network, tx_hash })
+    await insertReceipt(writable(house.gateway.context.database.db), {
+      ...seeded,
+      ...id,
+      paid_raw,
+      pay_asset,
+      network,
+      tx_hash,
+    })
     const answer = await house.get('/v1/retrieve/payment', { receipt_id: id.receipt_id })
     expect(answer).toEqual({
       receipt_id: id.receipt_id,

@@ -1,6 +1,7 @@
 import type { Attestation } from '@svc/api/attestations'
 import type { VerificationBundle } from '@svc/api/proofs'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { isManifestSignedBy } from '@svc/protocol/attestation'
 import { ed25519PublicKey } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
@@ -72,7 +73,7 @@ it('VER-11 states lamports only for payments in SOL', async () => {
     .where('receipt_id', '=', receipt_id)
     .executeTakeFirstOrThrow()
   const paid = { ...JSON.parse(receipt), pay_asset: 'SOL', paid_amount: '0.001663894', paid_raw: '1663894' }
-  await db
+  await writable(db)
     .updateTable('receipts')
     .set({ receipt: JSON.stringify(paid) })
     .where('receipt_id', '=', receipt_id)

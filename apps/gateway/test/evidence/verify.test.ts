@@ -2,6 +2,7 @@ import type { Attestation } from '@svc/api/attestations'
 import type { Statements, VerifyAnswer } from '@svc/api/evidence'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { statementDigest } from '@svc/protocol/evidence'
 import type { VerificationFacts } from '@svc/protocol/facts'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
@@ -44,7 +45,9 @@ forEachDatabase('verify', (database) => {
   it('VER-03 VER-04 AMB-35 answers a pending attestation as null', async () => {
     const { receipt_id, locker_id } = await house.listed(0)
     const { db } = house.gateway.context.database
-    await db.transaction().execute((tx) => insertPending(tx, { receipt_id, locker_id }, 1))
+    await writable(db)
+      .transaction()
+      .execute((tx) => insertPending(tx, { receipt_id, locker_id }, 1))
     expect(await verify(receipt_id)).toMatchObject({
       attestation: null,
       attestation_hint: expect.stringContaining('being computed'),

@@ -1,4 +1,5 @@
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ProviderError } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
@@ -46,7 +47,9 @@ it('FILE-16 an object that a redirected client may still write is swept later', 
   const { files } = house.gateway.rooms
   await storeFile(house, locker, 'a', 'hello')
   const upload_object_id = await announceObject(files, 'gcs')
-  await files.database.db.transaction().execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
+  await writable(files.database.db)
+    .transaction()
+    .execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
   await remove('a')
   expect(await objectRow(house, upload_object_id)).toMatchObject({ state: 'writing' })
   house.clock.advance(49 * 3600)

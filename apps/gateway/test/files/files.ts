@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { writable } from '@svc/devnet/writable'
 import type { Identity, SignedCall, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import type { FileRow, Locker } from '../../src/db/schema.ts'
 import { newFile } from '../../src/files/name-files.ts'
@@ -23,7 +24,7 @@ export async function limitBytes(house: TestGateway, of: TestLocker, storage_lim
   const locker = await lockerRow(house, of)
   const changed = { terms: JSON.stringify({ ...JSON.parse(locker.terms), storage_limit_bytes }) }
   const { db } = house.gateway.context.database
-  await db.updateTable('lockers').set(changed).where('locker_id', '=', of.lockerId).execute()
+  await writable(db).updateTable('lockers').set(changed).where('locker_id', '=', of.lockerId).execute()
 }
 
 /** A file with these bytes, as after an upload. */
@@ -63,13 +64,15 @@ export async function insertFiles(
     ...newFile(locker, { filename, contentType: 'text/plain', expectedHash: null }),
     ...facts(i),
   }))
-  await db.transaction().execute(async (tx) => {
-    for (let i = 0; i < rows.length; i += 1000) {
-      const some = rows.slice(i, i + 1000)
-      await tx.insertInto('files').values(some).execute()
-    }
-    await changeManifest(tx, locker.locker_id, { at: '2026-09-01T12:00:00Z', files: rows.length })
-  })
+  await writable(db)
+    .transaction()
+    .execute(async (tx) => {
+      for (let i = 0; i < rows.length; i += 1000) {
+        const some = rows.slice(i, i + 1000)
+        await tx.insertInto('files').values(some).execute()
+      }
+      await changeManifest(tx, locker.locker_id, { at: '2026-09-01T12:00:00Z', files: rows.length })
+    })
 }
 
 export interface RawReply {

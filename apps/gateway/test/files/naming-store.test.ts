@@ -1,5 +1,6 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { compareCodePoints } from '@svc/protocol/order'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
@@ -45,18 +46,20 @@ forEachDatabaseInGate('files by name', (database) => {
 
   async function lockerOf(name: string, filenames: readonly string[]): Promise<Locker> {
     const locker = lockerNamed(name)
-    await opened.db.insertInto('lockers').values(locker).execute()
+    await writable(opened.db).insertInto('lockers').values(locker).execute()
     if (filenames.length > 0) await add(locker, filenames)
     return locker
   }
 
   const add = (locker: Locker, filenames: readonly string[], contentType = 'text/plain') =>
-    opened.db.transaction().execute(async (tx) => {
-      const rows = filenames.map((filename) => newFile(locker, { filename, contentType, expectedHash: null }))
-      const files = (await upsertFiles(tx, rows)).size
-      await changeManifest(tx, locker.locker_id, { at: AT, files })
-      return files
-    })
+    writable(opened.db)
+      .transaction()
+      .execute(async (tx) => {
+        const rows = filenames.map((filename) => newFile(locker, { filename, contentType, expectedHash: null }))
+        const files = (await upsertFiles(tx, rows)).size
+        await changeManifest(tx, locker.locker_id, { at: AT, files })
+        return files
+      })
 
   it('SHAPE-21 T-06 pages keep each name as it is, in code-point order', async () => {
     const names = HOSTILE_FILENAMES.filter(({ accepted }) => accepted).map(({ name }) => name)

@@ -1,5 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
@@ -128,10 +129,10 @@ forEachDatabase('renaming files', (database) => {
           where datname = current_database() and wait_event_type = 'Lock'`.execute(db())
         return rows.length > 0
       }
-      const renaming = await db().startTransaction().execute()
+      const renaming = await writable(db()).startTransaction().execute()
       await lockFiles(renaming, lockerId, ['a', 'z'])
       await moveNames(renaming, lockerId, [{ filename: 'a', newFilename: 'z' }])
-      const waiting = db()
+      const waiting = writable(db())
         .transaction()
         .execute(async (tx) => [await lockFile(tx, lockerId, 'a'), await unlocked()])
       await expect.poll(isWaiting, { interval: 20 }).toBe(true)

@@ -5,6 +5,7 @@ import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { startLocalChains } from '@svc/devnet/local-chains'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { writable } from '@svc/devnet/writable'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { VERSION } from '@svc/protocol/version'
 import { startTestGateway } from '@svc/testbed/gateway'
@@ -113,19 +114,19 @@ describe('keys', () => {
 forEachDatabase('stored signing keys', (database) => {
   it('VER-17 keeps every signing key; one is active, also when ten gateways start at once, and all others retired', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
-    await activateSigningKey(db, 'aa', '2026-01-01T00:00:00Z')
-    await activateSigningKey(db, 'bb', '2026-02-01T00:00:00Z')
-    await activateSigningKey(db, 'bb', '2026-03-01T00:00:00Z')
+    await activateSigningKey(writable(db), 'aa', '2026-01-01T00:00:00Z')
+    await activateSigningKey(writable(db), 'bb', '2026-02-01T00:00:00Z')
+    await activateSigningKey(writable(db), 'bb', '2026-03-01T00:00:00Z')
     const bb = { public_key_hex: 'bb', valid_from: '2026-02-01T00:00:00Z', valid_to: null, revoked_since: null }
     const retired = { valid_from: '2026-01-01T00:00:00Z', valid_to: '2026-02-01T00:00:00Z' }
     const aa = { public_key_hex: 'aa', ...retired, revoked_since: null }
     expect(await allSigningKeys(db)).toEqual([bb, aa])
-    await activateSigningKey(db, 'aa', '2026-04-01T00:00:00Z')
+    await activateSigningKey(writable(db), 'aa', '2026-04-01T00:00:00Z')
     expect(await allSigningKeys(db)).toEqual([
       { ...aa, valid_to: null },
       { ...bb, valid_to: '2026-04-01T00:00:00Z' },
     ])
-    await Promise.all(Array.from({ length: 10 }, () => activateSigningKey(db, 'cc', '2026-05-01T00:00:00Z')))
+    await Promise.all(Array.from({ length: 10 }, () => activateSigningKey(writable(db), 'cc', '2026-05-01T00:00:00Z')))
     expect((await allSigningKeys(db)).filter((key) => key.valid_to === null)).toHaveLength(1)
   })
 })

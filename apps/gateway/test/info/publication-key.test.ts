@@ -6,6 +6,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { giveSol } from '@svc/devnet/primary-chain/faucet'
+import { writable } from '@svc/devnet/writable'
 import type { Variables } from '@svc/http-service/config'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -112,7 +113,7 @@ forEachDatabase('the costs of anchors', (database) => {
     harbour.chain.settle()
     await watchPublications(house.gateway.rooms.anchors)
     const row = { receipt_id: 'rcpt_x', draft: '{}', raw: '', last_valid_height: 1, sent_at: 1 }
-    await house.gateway.context.database.db
+    await writable(house.gateway.context.database.db)
       .insertInto('publications')
       .values([
         { ...row, tx: 't1', sequence: 1, state: 'failed', fee_lamports: null, rent_lamports: null },

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JobPayloads } from '../../src/jobs/job-payloads.ts'
@@ -17,7 +18,9 @@ forEachDatabase('jobs', (database) => {
 
   async function run<Kind extends keyof JobPayloads>(kind: Kind, payload: JobPayloads[Kind]) {
     const { queue, database } = house.gateway.context
-    await database.db.transaction().execute((tx) => queue.enqueue(tx, kind, payload))
+    await writable(database.db)
+      .transaction()
+      .execute((tx) => queue.enqueue(tx, kind, payload))
     return queue.drain()
   }
   const count = async (table: 'nonces' | 'rate_limits' | 'objects' | 'attestations' | 'payment_codes') => {

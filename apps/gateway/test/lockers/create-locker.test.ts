@@ -1,5 +1,6 @@
 import type { LockerRecord } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import type { Kysely } from 'kysely'
@@ -33,7 +34,7 @@ function outcomes(creations: readonly LockerCreation[]) {
 forEachDatabase('lockers', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.openMigrated<Schema>(migrations)).db
+    db = writable((await database.openMigrated<Schema>(migrations)).db)
   })
 
   const create = (order: LockerOrder) => db.transaction().execute((tx) => createLocker(tx, order))

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import {
   ed25519Identity,
   expectRefusal,
@@ -146,7 +147,7 @@ it('LOCK-14 LOCK-15 LIM-07 ERR-28 AMB-69 the terms of a locker are not enforced 
   const { lockerId, receiptId, put, call } = locker
   const terms = JSON.stringify({ storage_limit_bytes: 1, file_limit: 1, egress_included_bytes: 0, ttl_days: 1 })
   const { db } = house.gateway.context.database
-  await db.updateTable('lockers').set({ terms }).where('locker_id', '=', lockerId).execute()
+  await writable(db).updateTable('lockers').set({ terms }).where('locker_id', '=', lockerId).execute()
   await put('a.txt', 'more than one byte')
   house.clock.advance(400 * 86_400)
   expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })

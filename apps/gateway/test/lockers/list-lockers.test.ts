@@ -1,5 +1,6 @@
 import { LockerList } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { schemaCheck } from '@svc/http-service/validate'
 import { lockerId } from '@svc/protocol/ids'
 import {
@@ -85,7 +86,11 @@ forEachDatabase('the lockers of a wallet', (database) => {
     expect(await receiptsOf(house, operator)).toEqual([operated.receiptId, own.receiptId])
     // As a process of an earlier release would remove it.
     const { db } = house.gateway.context.database
-    await db.updateTable('lockers').set({ operators: '[]' }).where('locker_id', '=', operated.lockerId).execute()
+    await writable(db)
+      .updateTable('lockers')
+      .set({ operators: '[]' })
+      .where('locker_id', '=', operated.lockerId)
+      .execute()
     expect(await receiptsOf(house, operator)).toEqual([own.receiptId])
   })
 
@@ -151,7 +156,7 @@ describe('a list of lockers', () => {
     ['locker_operators_newest (operator', operatedBy],
   ])('ADD-16 is found by the index %s), so that a million others do not matter', async (index, find) => {
     const explain = ExplainNode.create(undefined, sql`query plan`.toOperationNode())
-    const explained = house.gateway.context.database.db.withPlugin({
+    const explained = writable(house.gateway.context.database.db).withPlugin({
       transformQuery: ({ node }) => ({ ...node, explain }),
       transformResult: async ({ result }) => result,
     })
@@ -209,7 +214,7 @@ it('T-55 LIM-11 one address with ever new keys, and one key, are limited', async
   expect(await statuses(() => owner, 4)).toEqual([200, 200, 200, 429])
   house.clock.advance(60)
   const { db } = house.gateway.context.database
-  await db.deleteFrom('nonces').execute()
+  await writable(db).deleteFrom('nonces').execute()
   expect(await statuses(ed25519Identity, 7)).toEqual([200, 200, 200, 200, 200, 429, 429])
   expect(await db.selectFrom('nonces').selectAll().execute()).toHaveLength(5)
   await house.close()

@@ -1,5 +1,6 @@
 import type { RefreshedLocker } from '@svc/api/lockers'
 import { LockerMetadata, LockerRecord } from '@svc/api/lockers'
+import { writable } from '@svc/devnet/writable'
 import { schemaCheck } from '@svc/http-service/validate'
 import { lockerId as lockerIdOf } from '@svc/protocol/ids'
 import {
@@ -88,7 +89,7 @@ describe('the record', () => {
     const { lockerId, receiptId } = await house.locker(payer)
     const taken = { owner: other.identity, receipt_id: await house.receipt(other) }
     const { db } = house.gateway.context.database
-    await db.updateTable('lockers').set(taken).where('locker_id', '=', lockerId).execute()
+    await writable(db).updateTable('lockers').set(taken).where('locker_id', '=', lockerId).execute()
     const call = { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId }
     expectRefusal(await house.call(payer, { ...call, receiptId }), 401, 'RECEIPT_ID_MISMATCH')
     expectRefusal(await house.call(payer, call), 403, 'SIGNATURE_INVALID')

@@ -1,5 +1,6 @@
 import { ProvisionManifest } from '@svc/api/lockers'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { schemaCheck } from '@svc/http-service/validate'
 import { lockerId as lockerIdOf } from '@svc/protocol/ids'
 import {
@@ -91,7 +92,7 @@ describe('opening a locker', () => {
       .select('pay_req_id')
       .where('receipt_id', '=', receiptId)
       .executeTakeFirstOrThrow()
-    await db.updateTable('pay_requests').set({ quote }).where('pay_req_id', '=', payReqId).execute()
+    await writable(db).updateTable('pay_requests').set({ quote }).where('pay_req_id', '=', payReqId).execute()
     expect((await open(owner, receiptId)).body).toMatchObject({ terms, expires_at: '2026-09-15T12:00:00Z' })
   })
 

@@ -4,6 +4,7 @@ import type { LockerOverTerms } from '@svc/api/internal'
 import type { Terms } from '@svc/api/purchases'
 import type { LockerUsage } from '@svc/api/usage'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import {
   ed25519Identity,
   expectRefusal,
@@ -33,7 +34,7 @@ async function setTerms({ gateway }: TestGateway, { lockerId }: TestLocker, chan
     .where('locker_id', '=', lockerId)
     .executeTakeFirstOrThrow()
   const changed = JSON.stringify({ ...JSON.parse(terms), ...changes })
-  await db.updateTable('lockers').set({ terms: changed }).where('locker_id', '=', lockerId).execute()
+  await writable(db).updateTable('lockers').set({ terms: changed }).where('locker_id', '=', lockerId).execute()
 }
 
 async function shortUrl(locker: TestLocker, filename: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -27,7 +28,7 @@ forEachDatabase('statements from before the log', (database) => {
       row('a', 2, 40),
       row('c', 1, 30),
     ]
-    await before.insertInto('statements').values(rows).execute()
+    await writable(before).insertInto('statements').values(rows).execute()
     const { db } = await database.open<Schema>(migrations)
     const placed = db.selectFrom('log_entries').select(['statement_digest', 'position']).orderBy('entry_index')
     expect((await placed.execute()).map(({ statement_digest }) => statement_digest)).toEqual([
@@ -39,7 +40,7 @@ forEachDatabase('statements from before the log', (database) => {
     ])
     // By a release that knows nothing of the log.
     for (const sequence of [3, 4])
-      await before
+      await writable(before)
         .insertInto('statements')
         .values(row('b', sequence, 5))
         .execute()

@@ -1,5 +1,6 @@
 // Reads a log as strangers do, over HTTP, and believes only what its checkpoint shows.
 
+import { writable } from '@svc/devnet/writable'
 import { toHex } from '@svc/protocol/bytes'
 import { readCheckpoint } from '@svc/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/transparency/note'
@@ -69,7 +70,7 @@ export async function addStatements(db: Db, count: number, receipts = 1): Promis
         issued_at: 1,
       }
     })
-    await db.insertInto('statements').values(rows).execute()
+    await writable(db).insertInto('statements').values(rows).execute()
     digests.push(...rows.map(({ statement_digest }) => statement_digest))
   }
   return digests

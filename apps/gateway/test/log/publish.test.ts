@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import type { LogState, LogStatements } from '@svc/api/log'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { formatKey } from '@svc/transparency/note'
@@ -34,7 +35,7 @@ forEachDatabase('the log', (database) => {
     }
     // A record of the oracle era has no digest.
     const old = { receipt_id: 'rcpt_old', sequence: 0, locker_id: 'old', snapshot_key: 'old', record: '{}' }
-    await db()
+    await writable(db())
       .insertInto('statements')
       .values({ ...old, statement_digest: null, anchor: null, issued_at: 0 })
       .execute()

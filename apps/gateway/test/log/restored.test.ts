@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Health, SigningKeys } from '@svc/api/info'
 import type { LogState } from '@svc/api/log'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import type { Variables } from '@svc/http-service/config'
 import { fromHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -103,7 +104,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
       await house.gateway.rooms.log.publish()
       expect(await readerOf(house).head()).toEqual(seen)
-      await dbOf(house).insertInto('statements').values(rows).execute()
+      await writable(dbOf(house)).insertInto('statements').values(rows).execute()
       const more = await addStatements(dbOf(house), 20)
       await house.gateway.rooms.log.publish()
       const head = await readerOf(house).head()
@@ -191,9 +192,9 @@ forEachDatabase('a database that is behind its published log', (database) => {
 
       // As if another log had begun while this process was at work.
       await addStatements(dbOf(house), 1)
-      await dbOf(house).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
+      await writable(dbOf(house)).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
       await expect(house.gateway.rooms.log.publish()).rejects.toThrow('another log has begun')
-      await dbOf(house).updateTable('logs').set({ origin }).execute()
+      await writable(dbOf(house)).updateTable('logs').set({ origin }).execute()
       await house.gateway.rooms.log.publish()
       expect((await readerOf(house).head()).size).toBe(digests.length + 1)
       await house.close()

@@ -7,6 +7,7 @@ import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
+import { writable } from '@svc/devnet/writable'
 import { buy, legOf, type Market, openMarket, payReqId } from '@svc/testbed/market'
 import { ed25519Identity, expectRefusal, type Reply, type TestGateway } from '@svc/testbed/test-gateway'
 import { sql } from 'kysely'
@@ -60,7 +61,9 @@ forEachDatabase("the operator's endpoints", (database) => {
   async function deadJob(): Promise<string> {
     const { queue, database } = shop.gateway.context
     const receipt_id = `rcpt_${'0'.repeat(32)}`
-    await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
+    await writable(database.db)
+      .transaction()
+      .execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
     await queue.drain()
     return (await queue.deadLetters())[0]!.id
   }
@@ -98,8 +101,10 @@ forEachDatabase("the operator's endpoints", (database) => {
     const day = old - (old % 86_400)
     const sample = { lockers: 1, files: 1, bytes: 1, purchases: 1 }
     const hours = [0, 1, 2].map((hour) => ({ sampled_at: day + hour * 3600, ...sample }))
-    await database.db.insertInto('growth_samples').values(hours).execute()
-    await database.db.transaction().execute((tx) => queue.enqueue(tx, 'sample-growth', {}))
+    await writable(database.db).insertInto('growth_samples').values(hours).execute()
+    await writable(database.db)
+      .transaction()
+      .execute((tx) => queue.enqueue(tx, 'sample-growth', {}))
     await queue.drain()
     const from = new Date((day - 1) * 1000).toISOString()
     const { samples } = (await read<operations.OperatorGrowth>(`/growth?from=${from}`)).body
@@ -297,7 +302,7 @@ forEachDatabase('sales and lockers', (database) => {
 
     const period = { valid_from: '2026-01-01T00:00:00Z', valid_to: '2026-02-01T00:00:00Z' }
     const stolen = { public_key_hex: 'ab'.repeat(32), ...period, revoked_since: '2026-01-15T00:00:00Z' }
-    await shop.gateway.context.database.db.insertInto('signing_keys').values(stolen).execute()
+    await writable(shop.gateway.context.database.db).insertInto('signing_keys').values(stolen).execute()
 
     // Before anything else adds up what was sold.
     const overview = (await read<operations.OperatorOverview>('/overview')).body
@@ -343,8 +348,9 @@ forEachDatabase('the audit log', (database) => {
     for (const job of ['x', 'y', 'z']) await act('POST', `/jobs/${job}/retry`, {}, 'scheduler')
     const before = (await audit()).chain
     expect(before).toMatchObject({ intact: true, entries: 3 })
-    const change = () => db.updateTable('audit_log').set({ actor: 'nobody' }).where('sequence', '=', 2).execute()
-    const removeLast = () => db.deleteFrom('audit_log').where('sequence', '=', before.entries).execute()
+    const change = () =>
+      writable(db).updateTable('audit_log').set({ actor: 'nobody' }).where('sequence', '=', 2).execute()
+    const removeLast = () => writable(db).deleteFrom('audit_log').where('sequence', '=', before.entries).execute()
     await expect(change()).rejects.toThrow('append-only')
     await expect(removeLast()).rejects.toThrow('append-only')
     const replace = sql`insert or replace into audit_log
@@ -360,7 +366,7 @@ forEachDatabase('the audit log', (database) => {
     expect(await checkChain(db)).toMatchObject({ intact: false, broken_at: 2 })
     market.clock.advance(3600)
     expect((await audit()).chain).toMatchObject({ intact: false, broken_at: 2 })
-    await db.updateTable('audit_log').set({ actor: second.actor }).where('sequence', '=', 2).execute()
+    await writable(db).updateTable('audit_log').set({ actor: second.actor }).where('sequence', '=', 2).execute()
     market.clock.advance(3600)
     expect((await audit()).chain).toMatchObject({ intact: true, head: before.head })
     await removeLast()

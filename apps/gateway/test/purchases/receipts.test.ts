@@ -3,6 +3,7 @@ import { createFreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { writable } from '@svc/devnet/writable'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
@@ -132,7 +133,7 @@ describe('the signature of a receipt', () => {
   async function verified(stored: object): Promise<unknown> {
     const { db } = shop.gateway.context.database
     const store = (receipt: object) =>
-      db
+      writable(db)
         .updateTable('receipts')
         .set({ receipt: JSON.stringify(receipt) })
         .where('receipt_id', '=', evm.receipt_id)
@@ -151,12 +152,14 @@ describe('a receipt that the database has lost, made again after the key was rot
 
   /** As in a database that was set back, once its operator has accepted the loss. */
   async function lose({ gateway }: TestGateway, receipt: SignedReceipt) {
-    await gateway.context.database.db.transaction().execute(async (tx) => {
-      for (const table of ['receipts', 'uncounted_receipts'] as const)
-        await tx.deleteFrom(table).where('receipt_id', '=', receipt.receipt_id).execute()
-      await tx.deleteFrom('payment_transactions').where('tx', '=', receipt.tx_hash).execute()
-      await recordLostReceipt(tx, noteOfReceipt(receipt, null), 0)
-    })
+    await writable(gateway.context.database.db)
+      .transaction()
+      .execute(async (tx) => {
+        for (const table of ['receipts', 'uncounted_receipts'] as const)
+          await tx.deleteFrom(table).where('receipt_id', '=', receipt.receipt_id).execute()
+        await tx.deleteFrom('payment_transactions').where('tx', '=', receipt.tx_hash).execute()
+        await recordLostReceipt(tx, noteOfReceipt(receipt, null), 0)
+      })
   }
 
   /** By the gateway, and by a client that pinned its list of keys. */

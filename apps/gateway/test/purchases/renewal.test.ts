@@ -2,6 +2,7 @@ import type { Quote, Renewal } from '@svc/api/purchases'
 import type { LockerUsage } from '@svc/api/usage'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
 import { buy, expectError, payReqId } from '@svc/testbed/market'
@@ -78,7 +79,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
   })
 
   const endAt = (locker: TestLocker, seconds: number) =>
-    shop.gateway.context.database.db
+    writable(shop.gateway.context.database.db)
       .updateTable('lockers')
       .set({ expires_at: isoSeconds(Math.floor(sponsored.market.clock.now() / 1000) + seconds) })
       .where('locker_id', '=', locker.lockerId)
@@ -119,9 +120,9 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     await buy(sponsored.market, shop, { units: 1, extends: locker.receiptId })
     expect((await usageOf(locker)).renewal_units).toBe(1)
     const used = { total_bytes: 2.5 * 1_073_741_824 }
-    await db.updateTable('lockers').set(used).where('locker_id', '=', locker.lockerId).execute()
+    await writable(db).updateTable('lockers').set(used).where('locker_id', '=', locker.lockerId).execute()
     expect((await usageOf(locker)).renewal_units).toBe(3)
-    const opening = db
+    const opening = writable(db)
       .updateTable('pay_requests')
       .where((eb) =>
         eb(
@@ -196,7 +197,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
       const tx = await sponsored.market.pay(paid.accepts[0]!)
       const restriction = { restriction: state, restricted_at: '2026-09-01T12:00:00Z' }
       const { db } = shop.gateway.context.database
-      await db.updateTable('lockers').set(restriction).where('locker_id', '=', locker.lockerId).execute()
+      await writable(db).updateTable('lockers').set(restriction).where('locker_id', '=', locker.lockerId).execute()
       expectError(await shop.send('POST', '/v1/storage/request', order), status, code)
       expectError(await shop.send('POST', '/v1/storage/request', order, headers), status, code)
       const leg = kept.accepts[0]!

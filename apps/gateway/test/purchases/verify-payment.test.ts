@@ -1,6 +1,7 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { startLocalChains } from '@svc/devnet/local-chains'
+import { writable } from '@svc/devnet/writable'
 import { receiptId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { buy, expectError, openMarket, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/testbed/market'
@@ -20,7 +21,7 @@ function verify(receipt_id: string, seller = shop) {
 async function withStored(receipt: SignedReceipt, changes: Partial<SignedReceipt>, check: () => Promise<void>) {
   const { db } = shop.gateway.context.database
   const store = (stored: SignedReceipt) =>
-    db
+    writable(db)
       .updateTable('receipts')
       .set({ receipt: JSON.stringify(stored) })
       .where('receipt_id', '=', receipt.receipt_id)
@@ -79,7 +80,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     const receipt = { ...primary.receipt, receipt_id: receiptId(pay_req_id, ''), pay_req_id, tx_hash: '' }
     const { receipt_id, network, payer_pubkey: payer } = receipt
     const row = { receipt_id, pay_req_id, network, tx: '', payer, receipt: JSON.stringify(receipt) }
-    await db.insertInto('receipts').values(row).execute()
+    await writable(db).insertInto('receipts').values(row).execute()
     const reply = await verify(receipt_id)
     expectError(reply, 400, 'receipt_has_no_tx_hash')
     expect(reply.body).toMatchObject({ hint: expect.any(String) })

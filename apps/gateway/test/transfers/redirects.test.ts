@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { redirecting, startRedirectingStore } from '@svc/storage/test/redirecting-store'
 import { onlyProvider } from '@svc/testbed/only-provider'
@@ -252,9 +253,9 @@ describe('a direct upload where terms are enforced', () => {
     const object = await db().selectFrom('objects').selectAll().executeTakeFirstOrThrow()
     const ids = Array.from({ length: 1000 }, (_, i) => String(i).padStart(32, '0'))
     const objects = ids.map((object_id) => ({ ...object, object_id }))
-    await db().insertInto('objects').values(objects).execute()
+    await writable(db()).insertInto('objects').values(objects).execute()
     const uploads = ids.map((object_id, position) => ({ ...awaited, object_id, filename: 'never', position }))
-    await db().insertInto('direct_uploads').values(uploads).execute()
+    await writable(db()).insertInto('direct_uploads').values(uploads).execute()
     expect((await fill('h')).status).toBe(200)
   })
 })

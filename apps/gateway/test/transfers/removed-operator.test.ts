@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, type Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { openTestSession, publicBytes } from './sessions/sessions.ts'
@@ -166,7 +167,7 @@ forEachDatabase('what an operator asked for', (database) => {
     const files = [{ filename: 'a.txt' }, { filename: 'b.txt' }]
     const session = await openTestSession(house, locker, { files })
     const { db } = house.gateway.context.database
-    await db.updateTable('upload_sessions').set({ minted_by: null, minted_epoch: null }).execute()
+    await writable(db).updateTable('upload_sessions').set({ minted_by: null, minted_epoch: null }).execute()
     expect((await session.part(0, 'x')).status).toBe(200)
     await remove(operator)
     expect((await session.part(1, 'y')).status).toBe(401)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { expectRefusal } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { releasedBytes } from '../../src/files/object-store.ts'
@@ -78,7 +79,7 @@ forEachDatabase('unfinished uploads', (database) => {
     const rows = Array.from({ length: count }, (_, i) => ({ ...row, session_id: `us_${lockerId}_${i}` }))
     for (let i = 0; i < count; i += 500) {
       const some = rows.slice(i, i + 500)
-      await db().insertInto('upload_sessions').values(some).execute()
+      await writable(db()).insertInto('upload_sessions').values(some).execute()
     }
   }
 

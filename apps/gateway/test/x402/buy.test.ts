@@ -3,6 +3,7 @@ import type { X402Purchase, X402Quote } from '@svc/api/x402'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS, FAUCET, MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
+import { writable } from '@svc/devnet/writable'
 import { paymentReference } from '@svc/protocol/ids'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { ed25519Identity, evmIdentity, signCall } from '@svc/testbed/signing'
@@ -135,7 +136,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     const first = await pay(testbed.url, text)
     const { db } = testbed.gateway.context.database
     // As if the gateway had been killed between the two, or the receipt were of an earlier release.
-    await db.deleteFrom('lockers').where('receipt_id', '=', first.body.receipt_id).execute()
+    await writable(db).deleteFrom('lockers').where('receipt_id', '=', first.body.receipt_id).execute()
     const again = await pay(testbed.url, text)
     expect(again.body).toEqual({ ...first.body, idempotent: true })
     const count = db.selectFrom('lockers').select('locker_id').where('receipt_id', '=', first.body.receipt_id)

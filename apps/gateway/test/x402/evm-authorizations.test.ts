@@ -7,6 +7,7 @@ import { honestly, withBody } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import type { LocalChains } from '@svc/devnet/local-chains'
 import { blockUsdc, pauseUsdc } from '@svc/devnet/usdc-issuer'
+import { writable } from '@svc/devnet/writable'
 import type { Variables } from '@svc/http-service/config'
 import { createLog } from '@svc/http-service/log'
 import { expectError } from '@svc/testbed/market'
@@ -103,7 +104,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     const { url, context } = testbed.gateway
     const headers = { 'idempotency-key': 'repeated' }
     const { body: quote } = await post<X402Quote>(url, { units: 1 }, headers)
-    await context.database.db
+    await writable(context.database.db)
       .updateTable('pay_requests')
       .set(({ eb }) => ({ created_at: eb('created_at', '-', 60) }))
       .where('pay_req_id', '=', quote.extensions.svc.info.pay_req_id)

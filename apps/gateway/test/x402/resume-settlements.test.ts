@@ -4,6 +4,7 @@ import type { X402Quote } from '@svc/api/x402'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { legOf, payReqId } from '@svc/testbed/market'
 import { testGatewayOf } from '@svc/testbed/test-gateway'
@@ -109,7 +110,10 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     await testbed.chains[family].chain.settle()
     const { db } = gateway.context.database
     for (const table of ['x402_settlements', 'payment_authorizations'] as const)
-      await db.deleteFrom(table).where('pay_req_id', '=', String(signed.payload.accepted.extra.pay_req_id)).execute()
+      await writable(db)
+        .deleteFrom(table)
+        .where('pay_req_id', '=', String(signed.payload.accepted.extra.pay_req_id))
+        .execute()
     return { ...signed, tx }
   }
 
@@ -175,7 +179,7 @@ it('T-16 EVT-02 a payment by x402 of a quote of /v1/storage/request gets its rec
   const accepts = [asRequirements(signable(legOf(quote, 'USDC', 'evm-mainnet')))]
   const { db } = gateway.context.database
   const old = JSON.stringify({ ...quote, accepts })
-  await db
+  await writable(db)
     .updateTable('pay_requests')
     .set({ quote: old, template_id: null })
     .where('pay_req_id', '=', payReqId(quote))
@@ -205,10 +209,12 @@ forEachDatabaseInGate('settlements', (database) => {
 
   it('a quote has one settlement at a time, and a payment settles one quote', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
-    expect(await insertSettlement(db, settlement({}))).toBe(true)
-    expect(await insertSettlement(db, settlement({ payment_id: 'another' }))).toBe(false)
-    expect(await insertSettlement(db, settlement({ pay_req_id: 'pr_2' }))).toBe(false)
-    expect(await insertSettlement(db, settlement({ pay_req_id: 'pr_2', network: 'primary-mainnet' }))).toBe(true)
+    expect(await insertSettlement(writable(db), settlement({}))).toBe(true)
+    expect(await insertSettlement(writable(db), settlement({ payment_id: 'another' }))).toBe(false)
+    expect(await insertSettlement(writable(db), settlement({ pay_req_id: 'pr_2' }))).toBe(false)
+    expect(await insertSettlement(writable(db), settlement({ pay_req_id: 'pr_2', network: 'primary-mainnet' }))).toBe(
+      true,
+    )
     expect(await findSettlement(db, 'pr_1')).toEqual(settlement({}))
     expect(await findQuoteOfPayment(db, 'evm-mainnet', '0xfrom:0xnonce')).toBe('pr_1')
     expect(await findQuoteOfPayment(db, 'evm-mainnet', 'another')).toBeNull()
@@ -217,13 +223,13 @@ forEachDatabaseInGate('settlements', (database) => {
   it('a settlement is replaced or deleted only by its current transaction', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
     const noted = settlement({ pay_req_id: 'pr_3', payment_id: 'third' })
-    await insertSettlement(db, noted)
+    await insertSettlement(writable(db), noted)
     const newer = { ...noted, tx: '0xnewer', raw: '0xnewer-raw' }
-    expect(await replaceTransaction(db, newer, '0xother')).toBe(false)
-    expect(await replaceTransaction(db, newer, noted.tx)).toBe(true)
-    await deleteSettlement(db, noted)
+    expect(await replaceTransaction(writable(db), newer, '0xother')).toBe(false)
+    expect(await replaceTransaction(writable(db), newer, noted.tx)).toBe(true)
+    await deleteSettlement(writable(db), noted)
     expect(await findSettlement(db, 'pr_3')).toEqual(newer)
-    await deleteSettlement(db, newer)
+    await deleteSettlement(writable(db), newer)
     expect(await findSettlement(db, 'pr_3')).toBeNull()
   })
 })

@@ -1,21 +1,21 @@
 import { type Context, unixNow } from '../context.ts'
-import type { Db } from '../db/schema.ts'
+import type { Tx } from '../db/schema.ts'
 import { insertAlarm, type NewAlarm, resolveAlarm, trimAlarms } from './store.ts'
 
 /**
  * Once for each cause. A log that misbehaves in many ways fills neither disk nor log: of too many, one alarm says so for
  * each kind (T-174).
  */
-export async function raiseAlarm(context: Pick<Context, 'log' | 'now'>, db: Db, alarm: NewAlarm): Promise<void> {
+export async function raiseAlarm(context: Pick<Context, 'log' | 'now'>, tx: Tx, alarm: NewAlarm): Promise<void> {
   const { origin, kind, cause, message } = alarm
   const now = unixNow(context)
-  const id = await insertAlarm(db, alarm, now)
+  const id = await insertAlarm(tx, alarm, now)
   if (id === null) return
   const more = { origin, kind: 'too_many', cause: kind } as const
-  if (await trimAlarms(db, alarm, id)) {
+  if (await trimAlarms(tx, alarm, id)) {
     context.log.error({ origin, kind, cause }, message)
-    await resolveAlarm(db, more, now)
-  } else if (kind !== more.kind) await raiseAlarm(context, db, { ...more, ...tooMany(kind) })
+    await resolveAlarm(tx, more, now)
+  } else if (kind !== more.kind) await raiseAlarm(context, tx, { ...more, ...tooMany(kind) })
 }
 
 function tooMany(kind: NewAlarm['kind']): Pick<NewAlarm, 'message' | 'evidence'> {

@@ -1,7 +1,7 @@
 // All SQL of alarms.
 
 import type { AlarmKind } from '@svc/api/witness'
-import type { AlarmRow, Db } from '../db/schema.ts'
+import type { AlarmRow, Db, Tx } from '../db/schema.ts'
 
 /** Of one kind and one log. */
 const MAX_ALARMS = 1000
@@ -17,10 +17,10 @@ export interface NewAlarm {
 }
 
 /** The id of the alarm; null for a cause that is open already. A resolved one is opened again. */
-export async function insertAlarm(db: Db, alarm: NewAlarm, raisedAt: number): Promise<number | null> {
+export async function insertAlarm(tx: Tx, alarm: NewAlarm, raisedAt: number): Promise<number | null> {
   const { message } = alarm
   const raised = { message, evidence: JSON.stringify(alarm.evidence), raised_at: raisedAt, resolved_at: null }
-  const inserted = await db
+  const inserted = await tx
     .insertInto('alarms')
     .values({ ...alarm, ...raised })
     .onConflict((conflict) =>
@@ -40,28 +40,28 @@ type OfKind = Pick<NewAlarm, 'origin' | 'kind'>
  * Deletes what is more than is kept after the alarm `id` was added: the oldest of those that are resolved. Where all are
  * open, the first ones stay; the newest fork takes the place of the one before it, another alarm is not kept. False then.
  */
-export async function trimAlarms(db: Db, { origin, kind }: OfKind, id: number): Promise<boolean> {
-  const ofKind = db.selectFrom('alarms').where('origin', '=', origin).where('kind', '=', kind)
+export async function trimAlarms(tx: Tx, { origin, kind }: OfKind, id: number): Promise<boolean> {
+  const ofKind = tx.selectFrom('alarms').where('origin', '=', origin).where('kind', '=', kind)
   const { count } = await ofKind.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   if (count <= MAX_ALARMS) return true
   const resolved = ofKind.select('id').where('resolved_at', 'is not', null).orderBy('id')
-  const deleted = await db
+  const deleted = await tx
     .deleteFrom('alarms')
     .where('id', 'in', resolved.limit(count - MAX_ALARMS))
     .executeTakeFirst()
   if (Number(deleted.numDeletedRows) === count - MAX_ALARMS) return true
   const before = ofKind.select('id').where('id', '<', id).orderBy('id', 'desc').limit(1)
   const surplus = kind === 'fork' ? (await before.executeTakeFirstOrThrow()).id : id
-  await db.deleteFrom('alarms').where('id', '=', surplus).execute()
+  await tx.deleteFrom('alarms').where('id', '=', surplus).execute()
   return false
 }
 
 export async function resolveAlarm(
-  db: Db,
+  tx: Tx,
   { origin, kind, cause }: Pick<NewAlarm, 'origin' | 'kind' | 'cause'>,
   resolvedAt: number,
 ): Promise<void> {
-  await db
+  await tx
     .updateTable('alarms')
     .set({ resolved_at: resolvedAt })
     .where('origin', '=', origin)
@@ -88,8 +88,8 @@ export function findUnreported(db: Db, limit: number): Promise<AlarmRow[]> {
   return db.selectFrom('alarms').selectAll().where('reported_at', 'is', null).orderBy('id').limit(limit).execute()
 }
 
-export async function noteReported(db: Db, id: number, reportedAt: number): Promise<void> {
-  await db.updateTable('alarms').set({ reported_at: reportedAt }).where('id', '=', id).execute()
+export async function noteReported(tx: Tx, id: number, reportedAt: number): Promise<void> {
+  await tx.updateTable('alarms').set({ reported_at: reportedAt }).where('id', '=', id).execute()
 }
 
 /** Newest first. */

@@ -1,9 +1,11 @@
 // The tables of a witness. Times are Unix seconds.
 
 import type { AlarmKind } from '@svc/api/witness'
-import type { Generated, Kysely, Selectable } from 'kysely'
+import type { Reader } from '@svc/database/open'
+import type { Generated, Selectable, Transaction } from 'kysely'
 
-export type Db = Kysely<Schema>
+export type Db = Reader<Schema>
+export type Tx = Transaction<Schema>
 
 export interface Schema {
   cosigned: CosignedTable

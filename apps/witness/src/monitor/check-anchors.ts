@@ -43,7 +43,7 @@ export async function checkAnchors(
     const documents = [late.shown!.envelope!]
     alarms.push({ ...(await entryAlarm(log, head, late, { kind: LATE.kind, why, documents })), cause: LATE.cause })
   }
-  await context.database.db.transaction().execute(async (trx) => {
+  await context.database.commit(async (trx) => {
     for (const alarm of alarms) await raiseAlarm(context, trx, alarm)
     if (!late && anchored > before) await resolveAlarm(trx, { origin: head.origin, ...LATE }, now)
     await saveProgress(trx, head.origin, { anchored })

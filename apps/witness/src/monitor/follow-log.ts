@@ -28,13 +28,13 @@ export interface Sources {
 const UNREACHABLE = { kind: 'unreachable_too_long', cause: 'unreachable' } as const
 
 export async function followLog(context: Context, log: FollowedLog, sources: Sources): Promise<void> {
-  const { db } = context.database
+  const { commit } = context.database
   const { origin } = log
   const startedAt = unixNow(context)
-  const progress = await progressOf(db, origin, startedAt)
+  const progress = await commit((tx) => progressOf(tx, origin, startedAt))
   try {
     await look(context, log, sources, progress, startedAt)
-    await db.transaction().execute(async (trx) => {
+    await commit(async (trx) => {
       await saveProgress(trx, origin, { read_at: unixNow(context), problem: null })
       await resolveAlarm(trx, { origin, ...UNREACHABLE }, unixNow(context))
     })
@@ -50,7 +50,7 @@ async function noteProblem(context: Context, progress: MonitoredLogRow, problem:
   const { message, unexplained } = problem
   // Once, and not at every look.
   if (progress.problem !== message) log.warn({ origin, problem: message }, 'a log cannot be read')
-  await database.db.transaction().execute(async (trx) => {
+  await database.commit(async (trx) => {
     await saveProgress(trx, origin, { problem: message })
     if (unixNow(context) - read_at <= config.monitor.unreachableSeconds) return
     const evidence = [checkpoint, unexplained].filter((text) => text !== null)
@@ -65,7 +65,7 @@ async function look(
   progress: MonitoredLogRow,
   startedAt: number,
 ): Promise<void> {
-  const { db } = context.database
+  const { commit } = context.database
   const { origin, keys } = followed
   const log = createLogReader(followed, get)
   const gateway = createGatewayReader(followed.url, get)
@@ -75,14 +75,14 @@ async function look(
   if (typeof known === 'string') throw new Unreadable(`the log is known by another key: ${known}`)
   const fork = known && (await forkSince(log, known, head))
   // A log that has forked is not followed any further: there are two of it now.
-  if (fork) return raiseAlarm(context, db, fork)
+  if (fork) return commit((tx) => raiseAlarm(context, tx, fork))
   const pinned = progress.pinned ?? JSON.stringify(await pinKeys(gateway))
-  await saveProgress(db, origin, { checkpoint: head.text, pinned })
+  await commit((tx) => saveProgress(tx, origin, { checkpoint: head.text, pinned }))
 
   const round: Round = { context, log, gateway, head }
   const unexplained = await compareViews(round, keys, views)
   const judged = await judgeEntries(round, { ...progress, pinned })
-  if (judged === head.size) await saveProgress(db, origin, { absent_at: startedAt })
+  if (judged === head.size) await commit((tx) => saveProgress(tx, origin, { absent_at: startedAt }))
   await recheckEntries(round, progress, progress.judged)
   if (context.config.monitor.anchorSeconds > 0) await checkAnchors(round, progress, judged, rpc)
   if (unexplained) throw unexplained
@@ -118,7 +118,7 @@ async function compareViews(
     }
     const fork = seen && (await splitView(log, head, seen, view.name))
     if (fork instanceof Unreadable) unexplained = fork
-    else if (fork) await raiseAlarm(context, context.database.db, fork)
+    else if (fork) await context.database.commit((tx) => raiseAlarm(context, tx, fork))
   }
   return unexplained
 }

@@ -17,10 +17,10 @@ const PAGES_PER_ROUND = 400
 /** How many entries have been judged. */
 export async function judgeEntries(round: Round, { judged, absent_at, pinned }: MonitoredLogRow): Promise<number> {
   const { context, log, gateway, head } = round
-  const { db } = context.database
+  const { db, commit } = context.database
   if (judged >= head.size) return judged
   const trusted = await trustedKeys(JSON.parse(pinned!) as Pinned, gateway, unixNow(context))
-  await saveProgress(db, head.origin, { pinned: JSON.stringify(trusted.pinned) })
+  await commit((tx) => saveProgress(tx, head.origin, { pinned: JSON.stringify(trusted.pinned) }))
   let next = judged
   for (let pages = 0; next < head.size && pages < PAGES_PER_ROUND; pages++) {
     const entries = await readPage(round, next)
@@ -37,7 +37,7 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
     for (const { entry, kind, why, statements } of objections)
       alarms.push(await entryAlarm(log, head, entry, { kind, why, documents: statements }))
     next += entries.length
-    await db.transaction().execute(async (trx) => {
+    await commit(async (trx) => {
       await saveHeads(trx, head.origin, heads)
       await saveLeftOut(trx, head.origin, left)
       for (const alarm of alarms) await raiseAlarm(context, trx, alarm)

@@ -28,7 +28,7 @@ export async function recheckEntries(round: Round, { rechecked }: MonitoredLogRo
       else alarms.push(await entryAlarm(log, head, entry, { kind: KIND, why, documents: [] }))
     }
     bundle = (bundle + 1) % bundles
-    await context.database.db.transaction().execute(async (trx) => {
+    await context.database.commit(async (trx) => {
       for (const alarm of alarms) await raiseAlarm(context, trx, alarm)
       for (const cause of await findCauses(trx, { origin: head.origin, kind: KIND }, shown))
         await resolveAlarm(trx, { origin: head.origin, kind: KIND, cause }, unixNow(context))

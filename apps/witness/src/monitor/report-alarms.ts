@@ -19,6 +19,6 @@ export async function reportAlarms(context: Context, signal: AbortSignal): Promi
       log.warn({ alarm: alarm.id, problem: (error as Error).message }, 'the webhook did not take an alarm')
       return
     }
-    await noteReported(database.db, alarm.id, unixNow(context))
+    await database.commit((tx) => noteReported(tx, alarm.id, unixNow(context)))
   }
 }

@@ -1,18 +1,18 @@
 // All SQL of the monitor: how far it has followed each log, and the newest statement of every chain.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
-import type { Db, MonitoredLogRow } from '../db/schema.ts'
+import type { Db, MonitoredLogRow, Tx } from '../db/schema.ts'
 import { causeOf } from './entry-alarms.ts'
 import type { Heads } from './judge-statements.ts'
 
 /** From now on, unless it is followed already. */
-export async function progressOf(db: Db, origin: string, now: number): Promise<MonitoredLogRow> {
-  await db
+export async function progressOf(tx: Tx, origin: string, now: number): Promise<MonitoredLogRow> {
+  await tx
     .insertInto('monitored_logs')
     .values({ origin, followed_at: now, read_at: now, judged: 0, anchored: 0, rechecked: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  return db.selectFrom('monitored_logs').selectAll().where('origin', '=', origin).executeTakeFirstOrThrow()
+  return tx.selectFrom('monitored_logs').selectAll().where('origin', '=', origin).executeTakeFirstOrThrow()
 }
 
 export function allProgress(db: Db): Promise<MonitoredLogRow[]> {
@@ -20,11 +20,11 @@ export function allProgress(db: Db): Promise<MonitoredLogRow[]> {
 }
 
 export async function saveProgress(
-  db: Db,
+  tx: Tx,
   origin: string,
   change: Partial<Omit<MonitoredLogRow, 'origin' | 'followed_at'>>,
 ): Promise<void> {
-  await db.updateTable('monitored_logs').set(change).where('origin', '=', origin).execute()
+  await tx.updateTable('monitored_logs').set(change).where('origin', '=', origin).execute()
 }
 
 export async function findHeads(db: Db, origin: string, proofIds: readonly string[]): Promise<Heads> {
@@ -37,9 +37,9 @@ export async function findHeads(db: Db, origin: string, proofIds: readonly strin
   return new Map(rows.map(({ proof_id, envelope }) => [proof_id, JSON.parse(envelope) as EvidenceEnvelope]))
 }
 
-export async function saveHeads(db: Db, origin: string, heads: Heads): Promise<void> {
+export async function saveHeads(tx: Tx, origin: string, heads: Heads): Promise<void> {
   if (heads.size === 0) return
-  await db
+  await tx
     .insertInto('monitored_chains')
     .values([...heads].map(([proof_id, envelope]) => ({ origin, proof_id, envelope: JSON.stringify(envelope) })))
     .onConflict((conflict) =>
@@ -58,14 +58,14 @@ export async function findLeftOut(db: Db, origin: string, digests: readonly stri
   return new Set(rows.map(({ digest }) => digest))
 }
 
-export async function saveLeftOut(db: Db, origin: string, digests: readonly string[]): Promise<void> {
+export async function saveLeftOut(tx: Tx, origin: string, digests: readonly string[]): Promise<void> {
   if (digests.length === 0) return
-  await db
+  await tx
     .insertInto('left_out')
     .values(digests.map((digest) => ({ origin, digest: causeOf(digest) })))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const ofLog = db.selectFrom('left_out').select('id').where('origin', '=', origin).orderBy('id', 'desc')
+  const ofLog = tx.selectFrom('left_out').select('id').where('origin', '=', origin).orderBy('id', 'desc')
   const surplus = await ofLog.offset(MAX_LEFT_OUT).limit(1).executeTakeFirst()
-  if (surplus) await db.deleteFrom('left_out').where('origin', '=', origin).where('id', '<=', surplus.id).execute()
+  if (surplus) await tx.deleteFrom('left_out').where('origin', '=', origin).where('id', '<=', surplus.id).execute()
 }

@@ -7,7 +7,7 @@ import { EMPTY_ROOT, isConsistent, type TreeHead } from '@svc/transparency/tree'
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
 import { type NewAlarm, resolveAlarm } from '../alarms/store.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { Db } from '../db/schema.ts'
+import type { Tx } from '../db/schema.ts'
 import { type AddRequest, readRequest } from './read-request.ts'
 import { type Cosigned, findCosigned, saveCosigned } from './store.ts'
 
@@ -31,7 +31,7 @@ export async function addCheckpoint(context: Context, body: Uint8Array): Promise
   if (checkpoint.size === 0 && !equalBytes(checkpoint.root, EMPTY_ROOT))
     return { status: 422, problem: 'the root is not that of a log without entries' }
   const known = withSignaturesOf(checkpoint, keys)
-  return context.database.db.transaction().execute((db) => compareAndCosign(context, db, { ...request, ...known }))
+  return context.database.commit((tx) => compareAndCosign(context, tx, { ...request, ...known }))
 }
 
 /** A signature under the name of a trusted key that does not hold spoils the whole note (C2SP signed-note). */
@@ -48,31 +48,31 @@ function withSignaturesOf(checkpoint: Checkpoint, keys: readonly NoteKey[]): { c
 }
 
 /** In one transaction, so that of two requests at once the second sees what the first one saved. */
-async function compareAndCosign(context: Context, db: Db, request: AddRequest): Promise<Outcome> {
+async function compareAndCosign(context: Context, tx: Tx, request: AddRequest): Promise<Outcome> {
   const { checkpoint, oldSize, proof } = request
   const { origin, size } = checkpoint
-  const last = await findCosigned(db, origin)
+  const last = await findCosigned(tx, origin)
   const head = last ?? EMPTY
   const isFork = size === head.size && !equalBytes(checkpoint.root, head.root)
-  if (last && isFork) await raiseAlarm(context, db, forkAlarm(checkpoint, last))
+  if (last && isFork) await raiseAlarm(context, tx, forkAlarm(checkpoint, last))
   if (oldSize !== head.size) return { status: 409, size: head.size }
   if (isFork && proof.length === 0) return { status: 409, problem: 'another root was cosigned at this size' }
   if (!isConsistent(head, checkpoint, proof)) {
-    if (last && size > last.size && last.size > 0) await raiseAlarm(context, db, unprovenAlarm(checkpoint, last))
+    if (last && size > last.size && last.size > 0) await raiseAlarm(context, tx, unprovenAlarm(checkpoint, last))
     return { status: 422, problem: `the proof from size ${oldSize} does not hold` }
   }
-  return cosignAndSave(context, db, checkpoint)
+  return cosignAndSave(context, tx, checkpoint)
 }
 
-async function cosignAndSave(context: Context, db: Db, checkpoint: Checkpoint): Promise<Outcome> {
+async function cosignAndSave(context: Context, tx: Tx, checkpoint: Checkpoint): Promise<Outcome> {
   const { key, sign } = context
   const { text, signatures } = checkpoint.note
   const cosignedAt = unixNow(context)
   const cosignature = await cosign(key, checkpoint, cosignedAt, sign)
   const note = formatNote({ text, signatures: [...signatures, cosignature] })
-  await saveCosigned(db, checkpoint, { note, cosignedAt })
+  await saveCosigned(tx, checkpoint, { note, cosignedAt })
   // Anybody may have sent this checkpoint with a wrong proof before.
-  await resolveAlarm(db, { origin: checkpoint.origin, kind: 'unproven', cause: causeOf(checkpoint) }, cosignedAt)
+  await resolveAlarm(tx, { origin: checkpoint.origin, kind: 'unproven', cause: causeOf(checkpoint) }, cosignedAt)
   return { status: 200, cosignatures: formatSignature(cosignature) }
 }
 

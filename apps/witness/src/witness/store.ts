@@ -4,7 +4,7 @@ import { fromHex, toHex, utf8 } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
 import type { Checkpoint } from '@svc/transparency/checkpoint'
 import type { TreeHead } from '@svc/transparency/tree'
-import type { CosignedRow, Db } from '../db/schema.ts'
+import type { CosignedRow, Db, Tx } from '../db/schema.ts'
 
 export interface Cosigned extends TreeHead {
   note: string
@@ -22,12 +22,12 @@ export async function findCosigned(db: Db, origin: string): Promise<Cosigned | n
 
 /** In a transaction that has compared it with the one before. */
 export async function saveCosigned(
-  db: Db,
+  tx: Tx,
   { origin, size, root }: Checkpoint,
   { note, cosignedAt }: { note: string; cosignedAt: number },
 ): Promise<void> {
   const head = { size, root: toHex(root), note, cosigned_at: cosignedAt }
-  await db
+  await tx
     .insertInto('cosigned')
     .values({ origin, origin_hash: toHex(sha256Bytes(utf8(origin))), ...head })
     .onConflict((conflict) => conflict.column('origin').doUpdateSet(head))

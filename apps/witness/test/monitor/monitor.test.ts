@@ -1,3 +1,4 @@
+import { writable } from '@svc/devnet/writable'
 import { fromBase64, toHex } from '@svc/protocol/bytes'
 import { isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import { endorsementMessage, namedKey, revocationMessage, signedChange } from '@svc/protocol/key-changes'
@@ -174,7 +175,7 @@ it('T-183 what was not shown when it was judged breaks no chain, though its alar
   const kind = 'vanished_statement' as const
   const row = { origin: gateway.origin, kind, message: '', evidence: '[]', raised_at: 0, resolved_at: null }
   const full = Array.from({ length: 1000 }, (_, i) => ({ ...row, cause: `${i}`.padStart(64, '0') }))
-  await db.insertInto('alarms').values(full).execute()
+  await writable(db).insertInto('alarms').values(full).execute()
   expect(kindsOf(await look())).toContain('too_many')
   late.envelope = envelope
   gateway.attest(1)

@@ -1,4 +1,5 @@
 import type { Alarm, AlarmKind } from '@svc/api/witness'
+import { writable } from '@svc/devnet/writable'
 import { createLog } from '@svc/http-service/log'
 import { VERSION } from '@svc/protocol/version'
 import { startTestWitness, type TestWitness } from '@svc/testbed/witness'
@@ -77,7 +78,7 @@ describe('the alarms of a witness', { shuffle: false }, () => {
     const about = { origin: 'log.example', kind: 'fork' } as const
     const row = { ...about, message: '', evidence: '[]', raised_at: 0, resolved_at: null }
     const rows = Array.from({ length: 998 }, (_, i) => ({ ...row, cause: `${i}` }))
-    await db.insertInto('alarms').values(rows).execute()
+    await writable(db).insertInto('alarms').values(rows).execute()
     const first = (await kept('fork'))[0]
     const before = lines.length
     for (const root of [1, 2]) {
@@ -94,17 +95,17 @@ describe('the alarms of a witness', { shuffle: false }, () => {
     const unproven = Array.from({ length: 1200 }, (_, i) => {
       return { ...row, kind: 'unproven', cause: `${i}`, resolved_at: 1 } as const
     })
-    await db.insertInto('alarms').values(unproven).execute()
+    await writable(db).insertInto('alarms').values(unproven).execute()
     const wrong = requestBody(12, [], await forked(14))
     expect((await post(witness.url, wrong)).status).toBe(422)
     const unproved = await kept('unproven')
     expect(unproved).toHaveLength(1000)
     expect(unproved.at(-1)).toMatchObject({ cause: expect.stringMatching(/^14 /), resolved_at: null })
-    await db.updateTable('alarms').set({ resolved_at: null }).where('kind', '=', 'unproven').execute()
+    await writable(db).updateTable('alarms').set({ resolved_at: null }).where('kind', '=', 'unproven').execute()
     expect((await post(witness.url, requestBody(12, [], await forked(15)))).status).toBe(422)
     expect((await kept('unproven')).map(({ cause }) => cause)).toEqual(unproved.map(({ cause }) => cause))
     expect((await kept('too_many')).map(({ cause }) => cause)).toEqual(['fork', 'unproven'])
-    await db.updateTable('alarms').set({ resolved_at: 2 }).where('kind', '=', 'unproven').execute()
+    await writable(db).updateTable('alarms').set({ resolved_at: 2 }).where('kind', '=', 'unproven').execute()
     expect((await post(witness.url, requestBody(12, [], await forked(16)))).status).toBe(422)
     expect((await kept('too_many')).map(({ resolved_at }) => resolved_at === null)).toEqual([true, false])
   })

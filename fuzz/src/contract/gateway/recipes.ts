@@ -5,6 +5,7 @@ import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { writable } from '@svc/devnet/writable'
 import { fromHex } from '@svc/protocol/bytes'
 import { createClient, memoryJournal, signerFromEvmKey } from '@svc/sdk'
 import { evmKeyWallet } from '@svc/sdk/gateway-wallets'
@@ -94,7 +95,9 @@ function operatorRecipes({ gateway, bought, main, locker, paidQuote }: GatewayWo
   async function deadJob(): Promise<string> {
     const { queue, database } = gateway.context
     const receipt_id = `rcpt_${'0'.repeat(32)}`
-    await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
+    await writable(database.db)
+      .transaction()
+      .execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
     await queue.drain()
     const [dead] = await queue.deadLetters()
     if (!dead) throw new Error('the job did not fail')

@@ -7,8 +7,8 @@ import type { RateTables } from '../../src/rate-store.ts'
 import { countAdmitted, rateMigrations } from '../rate-tables.ts'
 
 const [url, now] = process.argv.slice(2) as [string, string]
-const { db, close } = await openDatabase<RateTables>({ url, migrations: rateMigrations })
-const { take } = createRateLimiter({ db, now: () => Number(now) })
+const database = await openDatabase<RateTables>({ url, migrations: rateMigrations })
+const { take } = createRateLimiter({ database, now: () => Number(now) })
 console.log('ready')
 await once(process.stdin, 'data')
 process.stdin.pause()
@@ -18,4 +18,4 @@ for (let round = 0; round < 20; round++) {
   count += await countAdmitted(Array.from({ length: 100 }, (_, i) => take({ key: `${i % 7}`, perMinute: 1000 }, ask)))
 }
 console.log(count)
-await close()
+await database.close()

@@ -1,4 +1,5 @@
 import type { Delegation, Finding } from '@svc/api/agent/delegations'
+import { writable } from '@svc/devnet/writable'
 import { toHex } from '@svc/protocol/bytes'
 import { type SignedFinding, signFinding } from '@svc/protocol/finding'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
@@ -43,9 +44,9 @@ async function lengthenLog(before: SignedFinding[]): Promise<void> {
     const { delegation_id, sequence, severity } = finding
     return { delegation_id, sequence, severity, finding: JSON.stringify(finding) }
   })
-  await database.db.insertInto('findings').values(rows).execute()
+  await writable(database.db).insertInto('findings').values(rows).execute()
   const end = { finding_count: before.length + MORE, last_digest: added.at(-1)!.digest }
-  await database.db.updateTable('delegations').set(end).where('delegation_id', '=', id).execute()
+  await writable(database.db).updateTable('delegations').set(end).where('delegation_id', '=', id).execute()
 }
 
 const client = (journal: Journal = memoryJournal(), pinnedKeys = [market.agentKey]) =>

@@ -3,9 +3,8 @@ import type { Tasks } from '@svc/api/agent/tasks'
 import { toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Finding, type SignedFinding, signFinding } from '@svc/protocol/finding'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Schema } from '../../db/schema.ts'
+import type { Tx } from '../../db/schema.ts'
 import { lockSubscribed, type SubscribedDelegation } from '../runs/store.ts'
 import { insertDeliveries, insertFindings, setLogEnd } from './store.ts'
 
@@ -26,7 +25,7 @@ const ALERTS: readonly FindingKind[] = [
 /** Appends to the log of a delegation, where each entry is signed and names the one before, and enqueues webhooks. */
 export async function addFindings(
   context: Context,
-  tx: Transaction<Schema>,
+  tx: Tx,
   delegationId: string,
   newFindings: readonly NewFinding[],
 ): Promise<void> {
@@ -67,7 +66,7 @@ function isAlert({ severity }: SignedFinding): boolean {
 
 async function enqueueWebhooks(
   context: Context,
-  tx: Transaction<Schema>,
+  tx: Tx,
   { delegation_id, tasks }: SubscribedDelegation,
   findings: readonly SignedFinding[],
 ): Promise<void> {

@@ -24,7 +24,7 @@ const MAX_WAIT_SECONDS = 3 * 86_400
 
 /** Posts a finding to the URL of the owner, until it is accepted or no longer wanted. */
 export async function deliverWebhook(context: Context, deliveryId: string, { attempt }: JobRun): Promise<void> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const delivery = await findDelivery(db, deliveryId)
   if (!delivery || delivery.delivered_at !== null) return
   await context.withSlot(`webhooks ${delivery.identity}`, MAX_DELIVERIES, async (isFree) => {
@@ -32,7 +32,7 @@ export async function deliverWebhook(context: Context, deliveryId: string, { att
     if (isHeldBack) return postLater(context, delivery)
     const { error, isFinal } = await post(context, delivery)
     const delivered_at = error === null ? unixNow(context) : null
-    await setDelivery(db, { delivery_id: deliveryId, delivered_at, error })
+    await commit((tx) => setDelivery(tx, { delivery_id: deliveryId, delivered_at, error }))
     if (!isFinal && attempt < WEBHOOK_ATTEMPTS) throw new Error(`a webhook was not delivered: ${error}`)
   })
 }
@@ -45,7 +45,7 @@ async function postLater(
   const error = 'too many findings at once'
   const random = (randomBytes(1)[0] as number) / 256
   const delaySeconds = Math.round(PAUSE_SECONDS.min + PAUSE_SECONDS.random * random)
-  await database.db.transaction().execute(async (tx) => {
+  await database.commit(async (tx) => {
     await setDelivery(tx, { delivery_id, delivered_at: null, error })
     if (unixNow({ now }) - created_at > MAX_WAIT_SECONDS) return
     await queue.enqueue(tx, 'tell', { delivery_id }, { key: delivery_id, delaySeconds })

@@ -2,7 +2,7 @@
 
 import type { SignedFinding } from '@svc/protocol/finding'
 import type { Insertable, Selectable } from 'kysely'
-import type { Db, DelegationRow, DeliveryTable } from '../../db/schema.ts'
+import type { Db, DelegationRow, DeliveryTable, Tx } from '../../db/schema.ts'
 
 /** Oldest first. */
 export async function findingsAfter(
@@ -22,23 +22,23 @@ export async function findingsAfter(
   return rows.map(({ finding }) => JSON.parse(finding))
 }
 
-export async function insertFindings(db: Db, findings: readonly SignedFinding[]): Promise<void> {
+export async function insertFindings(tx: Tx, findings: readonly SignedFinding[]): Promise<void> {
   const rows = findings.map((finding) => {
     const { delegation_id, sequence, severity } = finding
     return { delegation_id, sequence, severity, finding: JSON.stringify(finding) }
   })
-  await db.insertInto('findings').values(rows).execute()
+  await tx.insertInto('findings').values(rows).execute()
 }
 
 export async function setLogEnd(
-  db: Db,
+  tx: Tx,
   { delegation_id, ...end }: Pick<DelegationRow, 'delegation_id' | 'finding_count' | 'alert_count' | 'last_digest'>,
 ): Promise<void> {
-  await db.updateTable('delegations').set(end).where('delegation_id', '=', delegation_id).execute()
+  await tx.updateTable('delegations').set(end).where('delegation_id', '=', delegation_id).execute()
 }
 
-export async function insertDeliveries(db: Db, deliveries: readonly Insertable<DeliveryTable>[]): Promise<void> {
-  await db.insertInto('deliveries').values(deliveries).execute()
+export async function insertDeliveries(tx: Tx, deliveries: readonly Insertable<DeliveryTable>[]): Promise<void> {
+  await tx.insertInto('deliveries').values(deliveries).execute()
 }
 
 export interface Delivery extends Selectable<DeliveryTable> {
@@ -68,10 +68,10 @@ export async function findDelivery(db: Db, deliveryId: string): Promise<Delivery
 }
 
 export async function setDelivery(
-  db: Db,
+  tx: Tx,
   { delivery_id, ...outcome }: Pick<Delivery, 'delivery_id' | 'delivered_at' | 'error'>,
 ): Promise<void> {
-  await db.updateTable('deliveries').set(outcome).where('delivery_id', '=', delivery_id).execute()
+  await tx.updateTable('deliveries').set(outcome).where('delivery_id', '=', delivery_id).execute()
 }
 
 /** How many deliveries succeeded; null when there are none. */
@@ -87,8 +87,8 @@ export async function summarizeDeliveries(db: Db, delegationId: string) {
 }
 
 /** Deletes up to `limit` deliveries that were created before then; returns how many. */
-export async function deleteDeliveries(db: Db, before: number, limit: number): Promise<number> {
-  const old = db.selectFrom('deliveries').select('delivery_id').where('created_at', '<', before).limit(limit)
-  const { numDeletedRows } = await db.deleteFrom('deliveries').where('delivery_id', 'in', old).executeTakeFirst()
+export async function deleteDeliveries(tx: Tx, before: number, limit: number): Promise<number> {
+  const old = tx.selectFrom('deliveries').select('delivery_id').where('created_at', '<', before).limit(limit)
+  const { numDeletedRows } = await tx.deleteFrom('deliveries').where('delivery_id', 'in', old).executeTakeFirst()
   return Number(numDeletedRows)
 }

@@ -2,7 +2,7 @@
 
 import type { JobRun } from '@svc/queue/queue'
 import { type Context, unixNow } from '../../context.ts'
-import type { Db } from '../../db/schema.ts'
+import type { Tx } from '../../db/schema.ts'
 import { isActive } from '../../subscriptions/subscription-view.ts'
 import type { Run } from './run.ts'
 import {
@@ -38,7 +38,7 @@ async function enqueue(
   delegationIds: readonly string[],
 ): Promise<void> {
   if (delegationIds.length === 0) return
-  await database.db.transaction().execute(async (tx) => {
+  await database.commit(async (tx) => {
     for (const delegation_id of delegationIds) await queue.enqueue(tx, kind, { delegation_id }, { key: delegation_id })
   })
 }
@@ -54,7 +54,7 @@ interface Beginning {
 /** The run of this job, new or continued; null when the job has nothing to do. */
 export async function beginRun(context: Context, beginning: Beginning): Promise<Run | null> {
   const { task, delegationId, job } = beginning
-  const begun = await context.database.db.transaction().execute(async (tx) => {
+  const begun = await context.database.commit(async (tx) => {
     const delegation = await lockSubscribed(tx, delegationId)
     const row = await findOrInsert(context, tx, delegation, beginning)
     return row?.finished_at === null ? { row, delegation } : null
@@ -79,21 +79,21 @@ export async function beginRun(context: Context, beginning: Beginning): Promise<
 /** A run belongs to the job that began it, so that two concurrent jobs do not both do it. */
 async function findOrInsert(
   context: Context,
-  db: Db,
+  tx: Tx,
   delegation: SubscribedDelegation,
   { task, job, mayBegin }: Beginning,
 ): Promise<RunRow | null> {
   const { delegation_id } = delegation
   const now = unixNow(context)
   const run_id = `run_${job.id.replaceAll('-', '')}`
-  const own = await findRun(db, run_id)
+  const own = await findRun(tx, run_id)
   if (own) return own
-  const other = await findUnfinishedRun(db, delegation_id, task)
+  const other = await findUnfinishedRun(tx, delegation_id, task)
   if (other) return isLost(other, now) ? other : null
   if (!mayBegin || !isDue(context, delegation, task)) return null
   const started = { started_at: now, finished_at: null, outcome: 'running', summary: '{}', found: '{}' } as const
   const run = { run_id, delegation_id, task, ...started }
-  await insertRun(db, run)
+  await insertRun(tx, run)
   return run
 }
 

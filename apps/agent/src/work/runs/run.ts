@@ -2,9 +2,8 @@
 
 import { DEFAULT_HOURS, type Tasks } from '@svc/api/agent/tasks'
 import type { Client, Locker } from '@svc/sdk'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Db, Schema } from '../../db/schema.ts'
+import type { Db, Tx } from '../../db/schema.ts'
 import { isActive } from '../../subscriptions/subscription-view.ts'
 import { addFindings, type NewFinding } from '../findings/add-findings.ts'
 import { type FindingCounts, limitFindings, overflowFindings } from '../findings/finding-limits.ts'
@@ -78,12 +77,8 @@ export interface StepResult {
  * Writes what a step did and found in one transaction, and only while the run may continue. Another process may be
  * doing the same run for a while: `write` sees what that one has written and must not report it again.
  */
-export async function recordStep(
-  context: Context,
-  run: Run,
-  write: (tx: Transaction<Schema>) => Promise<StepResult>,
-): Promise<void> {
-  await context.database.db.transaction().execute(async (tx) => {
+export async function recordStep(context: Context, run: Run, write: (tx: Tx) => Promise<StepResult>): Promise<void> {
+  await context.database.commit(async (tx) => {
     await requireCurrentTasks(context, tx, run)
     const { summary, findings = [] } = await write(tx)
     const { listed, found } = limitFindings(run.found, findings)
@@ -110,7 +105,7 @@ export async function finishRun(
   more: Summary = {},
 ): Promise<void> {
   const { run_id, delegation_id } = run
-  await context.database.db.transaction().execute(async (tx) => {
+  await context.database.commit(async (tx) => {
     const delegation = await lockSubscribed(tx, delegation_id)
     if (!(await readProgress(tx, run))) return
     const summary = JSON.stringify({ ...run.summary, ...more })

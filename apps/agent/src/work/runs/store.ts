@@ -1,7 +1,7 @@
 // Runs, and the delegations that are due for one.
 
 import type { Insertable, Selectable } from 'kysely'
-import type { Db, DelegationRow, RunTable } from '../../db/schema.ts'
+import type { Db, DelegationRow, RunTable, Tx } from '../../db/schema.ts'
 
 export type RunRow = Selectable<RunTable>
 export type Task = RunRow['task']
@@ -45,30 +45,30 @@ export async function findProgress(db: Db, runId: string): Promise<Progress | nu
   return (await run.where('finished_at', 'is', null).executeTakeFirst()) ?? null
 }
 
-export async function insertRun(db: Db, run: Insertable<RunTable>): Promise<void> {
-  await db.insertInto('runs').values(run).execute()
+export async function insertRun(tx: Tx, run: Insertable<RunTable>): Promise<void> {
+  await tx.insertInto('runs').values(run).execute()
 }
 
-export async function setProgress(db: Db, runId: string, progress: Progress): Promise<void> {
-  await db.updateTable('runs').set(progress).where('run_id', '=', runId).execute()
+export async function setProgress(tx: Tx, runId: string, progress: Progress): Promise<void> {
+  await tx.updateTable('runs').set(progress).where('run_id', '=', runId).execute()
 }
 
 export async function setFinished(
-  db: Db,
+  tx: Tx,
   { run_id, ...end }: Pick<RunRow, 'run_id' | 'finished_at' | 'outcome' | 'summary'>,
 ): Promise<void> {
-  await db.updateTable('runs').set(end).where('run_id', '=', run_id).execute()
+  await tx.updateTable('runs').set(end).where('run_id', '=', run_id).execute()
 }
 
 /** Deletes finished runs that are older than the newest `kept`. */
-export async function deleteOldRuns(db: Db, delegationId: string, task: Task, kept: number): Promise<void> {
-  const last = await runsOf(db, delegationId)
+export async function deleteOldRuns(tx: Tx, delegationId: string, task: Task, kept: number): Promise<void> {
+  const last = await runsOf(tx, delegationId)
     .where('task', '=', task)
     .offset(kept - 1)
     .limit(1)
     .executeTakeFirst()
   if (!last) return
-  await db
+  await tx
     .deleteFrom('runs')
     .where('delegation_id', '=', delegationId)
     .where('task', '=', task)
@@ -100,9 +100,9 @@ export async function lockSubscribed(db: Db, delegationId: string): Promise<Subs
     .executeTakeFirstOrThrow()
 }
 
-export async function setNextRun(db: Db, delegationId: string, task: Task, at: number): Promise<void> {
+export async function setNextRun(tx: Tx, delegationId: string, task: Task, at: number): Promise<void> {
   const next = task === 'mirror' ? { mirror_at: at } : { watch_at: at }
-  await db.updateTable('delegations').set(next).where('delegation_id', '=', delegationId).execute()
+  await tx.updateTable('delegations').set(next).where('delegation_id', '=', delegationId).execute()
 }
 
 const MAX_DUE = 1000

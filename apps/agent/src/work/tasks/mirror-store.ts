@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Db, MirrorTable } from '../../db/schema.ts'
+import type { Db, MirrorTable, Tx } from '../../db/schema.ts'
 
 export type MirrorRow = Selectable<MirrorTable>
 
@@ -9,9 +9,9 @@ export async function findMirrors(db: Db, delegationId: string): Promise<Map<str
   return new Map(rows.map((row) => [row.filename, row]))
 }
 
-export async function putMirror(db: Db, mirror: MirrorRow): Promise<void> {
+export async function putMirror(tx: Tx, mirror: MirrorRow): Promise<void> {
   const { delegation_id: _, filename: __, ...changes } = mirror
-  await db
+  await tx
     .insertInto('mirrors')
     .values(mirror)
     .onConflict((conflict) => conflict.columns(['delegation_id', 'filename']).doUpdateSet(changes))
@@ -20,8 +20,8 @@ export async function putMirror(db: Db, mirror: MirrorRow): Promise<void> {
 
 /** Deletes the sources that the run did not fetch, because the owner removed them. */
 export async function deleteOtherMirrors(
-  db: Db,
+  tx: Tx,
   { delegation_id, run_id }: { delegation_id: string; run_id: string },
 ): Promise<void> {
-  await db.deleteFrom('mirrors').where('delegation_id', '=', delegation_id).where('run_id', '!=', run_id).execute()
+  await tx.deleteFrom('mirrors').where('delegation_id', '=', delegation_id).where('run_id', '!=', run_id).execute()
 }

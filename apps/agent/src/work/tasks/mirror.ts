@@ -12,7 +12,7 @@ type Source = Mirror['sources'][number]
 
 /** Has the gateway fetch each source into the locker. A continued run skips the sources it has already fetched. */
 export async function mirrorSources(context: Context, run: Run): Promise<void> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const sources = (await requireCurrentTasks(context, db, run)).mirror?.sources ?? []
   const known = await findMirrors(db, run.delegation_id)
   for (const source of sources) {
@@ -21,7 +21,7 @@ export async function mirrorSources(context: Context, run: Run): Promise<void> {
     const wanted = (await requireCurrentTasks(context, db, run)).mirror?.sources ?? []
     if (wanted.some((other) => isSame(other, source))) await fetchSource(context, run, source)
   }
-  await deleteOtherMirrors(db, run)
+  await commit((tx) => deleteOtherMirrors(tx, run))
 }
 
 function isSame(a: Source, b: Source): boolean {

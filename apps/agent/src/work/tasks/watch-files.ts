@@ -3,7 +3,7 @@
 import type { ManifestEntry } from '@svc/api/file-entries'
 import { bare } from '@svc/protocol/bytes'
 import type { Context } from '../../context.ts'
-import type { Db } from '../../db/schema.ts'
+import type { Tx } from '../../db/schema.ts'
 import type { NewFinding } from '../findings/add-findings.ts'
 import { counted, type Run, recordStep, type StepResult } from '../runs/run.ts'
 import { findMirrors } from './mirror-store.ts'
@@ -47,7 +47,7 @@ function recordedFile({ filename, content_hash, size_bytes }: ManifestEntry): Re
 
 /** A changed file is read again, and problems of its old bytes no longer count. */
 export async function compareFiles(
-  db: Db,
+  tx: Tx,
   run: Run,
   files: readonly RecordedFile[],
   { isFirst }: WatchOptions,
@@ -55,13 +55,13 @@ export async function compareFiles(
   if (files.length === 0) return { summary: {} }
   const { delegation_id, run_id } = run
   const names = files.map(({ filename }) => filename)
-  const seen = await findSeenFiles(db, delegation_id, names)
-  const mirrors = await findMirrors(db, delegation_id)
+  const seen = await findSeenFiles(tx, delegation_id, names)
+  const mirrors = await findMirrors(tx, delegation_id)
   const isMirrored = ({ filename, sha256 }: RecordedFile) => mirrors.get(filename)?.sha256 === sha256
   const added = files.filter((file) => !seen.has(file.filename))
   const changed = files.filter((file) => (seen.get(file.filename)?.sha256 ?? file.sha256) !== file.sha256)
   await putSeenFiles(
-    db,
+    tx,
     files.map((file) => {
       const before = seen.get(file.filename)
       const { read_at, trouble } = before?.sha256 === file.sha256 ? before : { read_at: null, trouble: null }
@@ -97,10 +97,10 @@ async function recordGone(context: Context, run: Run): Promise<void> {
   }
 }
 
-export async function removeGone(db: Db, run: Run, gone: readonly SeenFile[]): Promise<StepResult> {
+export async function removeGone(tx: Tx, run: Run, gone: readonly SeenFile[]): Promise<StepResult> {
   if (gone.length === 0) return { summary: {} }
   const names = gone.map(({ filename }) => filename)
-  await deleteSeenFiles(db, run.delegation_id, names)
+  await deleteSeenFiles(tx, run.delegation_id, names)
   return {
     findings: gone.map(({ filename, sha256 }) => ({ kind: 'file_gone', detail: { filename, sha256 } })),
     summary: counted(run, 'gone', gone.length),

@@ -1,7 +1,7 @@
 // The files and statements of lockers, as the watch last saw them.
 
 import { type Selectable, sql } from 'kysely'
-import type { Db, SeenFileTable, SeenStatementTable } from '../../db/schema.ts'
+import type { Db, SeenFileTable, SeenStatementTable, Tx } from '../../db/schema.ts'
 
 export type SeenFile = Selectable<SeenFileTable>
 export type SeenStatement = Selectable<SeenStatementTable>
@@ -20,8 +20,8 @@ function seenFilesOf(db: Db, delegationId: string) {
   return db.selectFrom('seen_files').selectAll().where('delegation_id', '=', delegationId)
 }
 
-export async function putSeenFiles(db: Db, files: readonly SeenFile[]): Promise<void> {
-  await db
+export async function putSeenFiles(tx: Tx, files: readonly SeenFile[]): Promise<void> {
+  await tx
     .insertInto('seen_files')
     .values(files)
     .onConflict((conflict) =>
@@ -45,8 +45,8 @@ export async function findGoneFiles(
   return seenFilesOf(db, delegation_id).where('run_id', '!=', run_id).orderBy('filename').limit(limit).execute()
 }
 
-export async function deleteSeenFiles(db: Db, delegationId: string, filenames: readonly string[]): Promise<void> {
-  await db
+export async function deleteSeenFiles(tx: Tx, delegationId: string, filenames: readonly string[]): Promise<void> {
+  await tx
     .deleteFrom('seen_files')
     .where('delegation_id', '=', delegationId)
     .where('filename', 'in', filenames)
@@ -96,8 +96,8 @@ export async function findLastStatement(db: Db, delegationId: string): Promise<S
   return row ?? null
 }
 
-export async function putStatement(db: Db, statement: SeenStatement): Promise<void> {
-  await db
+export async function putStatement(tx: Tx, statement: SeenStatement): Promise<void> {
+  await tx
     .insertInto('seen_statements')
     .values(statement)
     .onConflict((conflict) => conflict.columns(['delegation_id', 'sequence']).doUpdateSet({ digest: statement.digest }))
@@ -105,10 +105,10 @@ export async function putStatement(db: Db, statement: SeenStatement): Promise<vo
 }
 
 /** Deletes mirrors, statements and up to `limit` files of a delegation; returns how many files. */
-export async function deleteWatched(db: Db, delegationId: string, limit: number): Promise<number> {
-  await db.deleteFrom('mirrors').where('delegation_id', '=', delegationId).execute()
-  await db.deleteFrom('seen_statements').where('delegation_id', '=', delegationId).execute()
-  const batch = seenFilesOf(db, delegationId).clearSelect().select('filename').limit(limit)
-  const deletion = db.deleteFrom('seen_files').where('delegation_id', '=', delegationId).where('filename', 'in', batch)
+export async function deleteWatched(tx: Tx, delegationId: string, limit: number): Promise<number> {
+  await tx.deleteFrom('mirrors').where('delegation_id', '=', delegationId).execute()
+  await tx.deleteFrom('seen_statements').where('delegation_id', '=', delegationId).execute()
+  const batch = seenFilesOf(tx, delegationId).clearSelect().select('filename').limit(limit)
+  const deletion = tx.deleteFrom('seen_files').where('delegation_id', '=', delegationId).where('filename', 'in', batch)
   return Number((await deletion.executeTakeFirst()).numDeletedRows)
 }

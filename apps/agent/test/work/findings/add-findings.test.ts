@@ -2,6 +2,7 @@ import { FINDING_KINDS } from '@svc/api/agent/delegations'
 import type { Tasks } from '@svc/api/agent/tasks'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { toHex } from '@svc/protocol/bytes'
 import { isFindingChain, isFindingSignedBy } from '@svc/protocol/finding'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
@@ -18,7 +19,9 @@ forEachDatabase('the log of a delegation', (database) => {
     insertTestDelegation(agent.context.database.db, { tasks: JSON.stringify(tasks) })
 
   const add = (id: string, ...news: NewFinding[]) =>
-    agent.context.database.db.transaction().execute((tx) => addFindings(agent.context, tx, id, news))
+    writable(agent.context.database.db)
+      .transaction()
+      .execute((tx) => addFindings(agent.context, tx, id, news))
 
   const logOf = (id: string, after = 0, limit = 1000) => findingsAfter(agent.context.database.db, id, after, limit)
 
@@ -66,10 +69,12 @@ forEachDatabase('the log of a delegation', (database) => {
     for (const id of [all, alerts]) await add(id, ...news)
     await add(alerts, { kind: 'file_gone', detail: {} })
     expect((await waiting()) - before).toBe(3)
-    const undone = database.db.transaction().execute(async (tx) => {
-      await addFindings(agent.context, tx, all, news)
-      throw new Error('after all')
-    })
+    const undone = writable(database.db)
+      .transaction()
+      .execute(async (tx) => {
+        await addFindings(agent.context, tx, all, news)
+        throw new Error('after all')
+      })
     await expect(undone).rejects.toThrow('after all')
     expect([(await waiting()) - before, (await rowOf(all)).finding_count]).toEqual([3, 2])
     const deliveries = await database.db.selectFrom('deliveries').select(['url', 'sequence']).execute()

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Tell } from '@svc/api/agent/tasks'
+import { writable } from '@svc/devnet/writable'
 import { createLog } from '@svc/http-service/log'
 import type { PostOptions } from '@svc/outgoing/post'
 import { resolveTo, SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
@@ -176,7 +177,9 @@ describe('many webhooks at once', () => {
   const find = ({ id }: TestDelegation, count: number) => {
     const news = Array.from({ length: count }, (_, i) => ({ kind: 'file_new', detail: { filename: `${i}` } }) as const)
     const { database } = stack.context
-    return database.db.transaction().execute((tx) => addFindings(stack.context, tx, id, news))
+    return writable(database.db)
+      .transaction()
+      .execute((tx) => addFindings(stack.context, tx, id, news))
   }
 
   it('T-08 T-10 are limited to thirty a minute, and none is lost', { tags: ['nightly'] }, async () => {

@@ -1,3 +1,4 @@
+import { writable } from '@svc/devnet/writable'
 import { describe, expect, it } from 'vitest'
 import { TASK_ATTEMPTS } from '../../../src/work/runs/run-task.ts'
 import { startAgentProcess } from '../../agent-process.ts'
@@ -110,7 +111,7 @@ describe('a watch', () => {
     const delegation = await placeWithThreeFiles()
     stack.proxy.always(ABOUT_B, { cut: 'request' })
     await stack.nextMinute()
-    await stack.context.database.db.deleteFrom('jobs').where('kind', '=', 'watch').execute()
+    await writable(stack.context.database.db).deleteFrom('jobs').where('kind', '=', 'watch').execute()
     stack.proxy.behave()
     await stack.nextDay()
     expect(await delegation.outcomes()).toEqual(['running'])
@@ -124,7 +125,7 @@ describe('a watch', () => {
   }, async () => {
     const delegation = await placeWithThreeFiles()
     const { db } = stack.context.database
-    await db
+    await writable(db)
       .updateTable('subscriptions')
       .set({ expires_at: 2 ** 40 })
       .execute()

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { writable } from '@svc/devnet/writable'
 import { openSource } from '@svc/outgoing/open-source'
 import { startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -33,18 +34,18 @@ async function killAt(filename: string, stall: 'request' | 'answer'): Promise<vo
   await other.kill()
   proxy.behave()
   // As if the lease of its job had run out.
-  await context.database.db.updateTable('jobs').set({ due_at: 0 }).where('kind', '=', 'mirror').execute()
+  await writable(context.database.db).updateTable('jobs').set({ due_at: 0 }).where('kind', '=', 'mirror').execute()
 }
 
 /** Due, and found due, by whatever clock. */
 async function makeDue({ id }: TestDelegation): Promise<void> {
   const { db } = stack.context.database
-  await db
+  await writable(db)
     .updateTable('subscriptions')
     .set({ expires_at: 2 ** 40 })
     .execute()
-  await db.updateTable('schedules').set({ next_at: 0 }).execute()
-  await db.updateTable('delegations').set({ mirror_at: 0 }).where('delegation_id', '=', id).execute()
+  await writable(db).updateTable('schedules').set({ next_at: 0 }).execute()
+  await writable(db).updateTable('delegations').set({ mirror_at: 0 }).where('delegation_id', '=', id).execute()
 }
 
 async function filesOf({ client, locker }: TestDelegation): Promise<string[]> {

@@ -1,3 +1,4 @@
+import { writable } from '@svc/devnet/writable'
 import type { JobRun } from '@svc/queue/queue'
 import { seedFiles } from '@svc/testbed/seed-lockers'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ const stack = useWorkStack()
 /** A watch that has begun and has these findings; returns its job. */
 async function beginWatch({ id }: TestDelegation, found: FindingCounts = {}): Promise<JobRun> {
   const job = newJob()
-  await insertRun(stack.context.database.db, {
+  await insertRun(writable(stack.context.database.db), {
     run_id: `run_${job.id.replaceAll('-', '')}`,
     delegation_id: id,
     task: 'watch',
@@ -30,7 +31,7 @@ describe('a run with very many findings', () => {
     await delegation.newFindings()
     await seedFiles(stack.gateway.context, delegation.locker.locker_id, MAX_LISTED_PER_KIND + 5)
     const { identity } = delegation.owner
-    const ending = stack.context.database.db.updateTable('subscriptions').set({ expires_at: 0 })
+    const ending = writable(stack.context.database.db).updateTable('subscriptions').set({ expires_at: 0 })
     stack.duringNextWatch(() => ending.where('identity', '=', identity).execute())
     await stack.nextDay()
     expect((await delegation.runs())[0]).toMatchObject({ outcome: 'stopped' })
@@ -45,10 +46,10 @@ describe('old runs', () => {
     const run = { delegation_id: delegation.id, outcome: 'done', summary: '{"statement":null}' } as const
     const old = stack.clock.seconds() - 10 * DAY
     const mirror = { task: 'mirror', run_id: `run_m_${delegation.id}`, started_at: 0, finished_at: 1 } as const
-    await insertRun(db, { ...run, ...mirror })
+    await insertRun(writable(db), { ...run, ...mirror })
     for (let i = 0; i < 150; i++) {
       const times = { started_at: old + i, finished_at: old + i }
-      await insertRun(db, { ...run, ...times, task: 'watch', run_id: `run_${i}_${delegation.id}` })
+      await insertRun(writable(db), { ...run, ...times, task: 'watch', run_id: `run_${i}_${delegation.id}` })
     }
     await stack.nextMinute()
     const left = await db.selectFrom('runs').selectAll().where('delegation_id', '=', delegation.id).execute()

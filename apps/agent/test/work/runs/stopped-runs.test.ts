@@ -1,3 +1,4 @@
+import { writable } from '@svc/devnet/writable'
 import { describe, expect, it } from 'vitest'
 import { type TestDelegation, useWorkStack } from '../work-stack.ts'
 
@@ -27,7 +28,7 @@ async function expectStopped(delegation: TestDelegation, reason: string): Promis
 /** As of this moment. */
 async function endSubscription({ owner: { identity } }: TestDelegation): Promise<void> {
   const expires_at = stack.clock.seconds()
-  const subscriptions = stack.context.database.db.updateTable('subscriptions').set({ expires_at })
+  const subscriptions = writable(stack.context.database.db).updateTable('subscriptions').set({ expires_at })
   await subscriptions.where('identity', '=', identity).execute()
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { truncate } from 'node:fs/promises'
+import { writable } from '@svc/devnet/writable'
 import { describe, expect, it } from 'vitest'
 import { type TestDelegation, useWorkStack } from '../work-stack.ts'
 
@@ -112,7 +113,7 @@ describe('a filename that cannot be requested', () => {
   it('AGENT-04 does not keep other files from being read', { tags: ['nightly'] }, async () => {
     const delegation = await watchedPlace({ a: 'a', b: 'b' })
     const { db } = stack.gateway.context.database
-    const inLocker = db.updateTable('files').where('locker_id', '=', delegation.locker.locker_id)
+    const inLocker = writable(db).updateTable('files').where('locker_id', '=', delegation.locker.locker_id)
     await inLocker.set({ filename: '.hidden' }).where('filename', '=', 'a').execute()
     await stack.deleteStored(delegation, 'b')
     await stack.nextDay()

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createFile } from '@svc/api/files'
+import { writable } from '@svc/devnet/writable'
 import { isFindingChain } from '@svc/protocol/finding'
 import { seedFiles } from '@svc/testbed/seed-lockers'
 import { describe, expect, it } from 'vitest'
@@ -57,7 +58,7 @@ describe('watching the files of a locker', () => {
     const listed = found.slice(0, -1).map(([, { filename }]) => filename)
     expect([new Set(listed).size, listed.toSorted()]).toEqual([MAX_LISTED_PER_KIND, listed])
     const { db } = stack.gateway.context.database
-    await db.deleteFrom('files').where('locker_id', '=', delegation.locker.locker_id).execute()
+    await writable(db).deleteFrom('files').where('locker_id', '=', delegation.locker.locker_id).execute()
     await stack.nextDay()
     const gone = await delegation.newFindings()
     expect(gone.map(([, { filename }]) => filename)).toEqual([...listed, undefined])

@@ -1,4 +1,5 @@
 import type { VerifyAnswer } from '@svc/api/evidence'
+import { writable } from '@svc/devnet/writable'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import { statementSigner } from '@svc/testbed/statement-signer'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -39,20 +40,24 @@ async function statementNews(delegation: TestDelegation) {
 /** The gateway forgets statements, as one that has something to hide would. */
 async function forgetStatements({ locker: { receipt_id } }: TestDelegation, ...sequences: number[]): Promise<void> {
   const { db } = stack.gateway.context.database
-  await db.deleteFrom('statements').where('receipt_id', '=', receipt_id).where('sequence', 'in', sequences).execute()
+  await writable(db)
+    .deleteFrom('statements')
+    .where('receipt_id', '=', receipt_id)
+    .where('sequence', 'in', sequences)
+    .execute()
 }
 
 /** The newest statement is this one, with a status that it did not have, so that no answer is kept. */
 async function setNewest({ locker: { receipt_id } }: TestDelegation, sequence: number): Promise<void> {
   const { db } = stack.gateway.context.database
-  const newest = db.updateTable('attestations').set({ sequence, status: 'complete' })
+  const newest = writable(db).updateTable('attestations').set({ sequence, status: 'complete' })
   await newest.where('receipt_id', '=', receipt_id).execute()
 }
 
 async function forgetAllStatements(delegation: TestDelegation): Promise<void> {
   const { db } = stack.gateway.context.database
-  await db.deleteFrom('statements').where('receipt_id', '=', delegation.locker.receipt_id).execute()
-  await db.deleteFrom('attestations').where('receipt_id', '=', delegation.locker.receipt_id).execute()
+  await writable(db).deleteFrom('statements').where('receipt_id', '=', delegation.locker.receipt_id).execute()
+  await writable(db).deleteFrom('attestations').where('receipt_id', '=', delegation.locker.receipt_id).execute()
 }
 
 describe('watching the statements of a locker', () => {

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
@@ -23,7 +24,7 @@ forEachDatabase('the files that the watch has seen', (database) => {
   async function see(delegation_id: string, read: Record<string, number | null>): Promise<void> {
     const file = { delegation_id, sha256: '', size_bytes: 10, run_id: 'run', trouble: null }
     await putSeenFiles(
-      db,
+      writable(db),
       Object.entries(read).map(([filename, read_at]) => ({ ...file, filename, read_at })),
     )
   }
@@ -55,7 +56,9 @@ forEachDatabase('the files that the watch has seen', (database) => {
   it('AGENT-04 are deleted in batches', async () => {
     await see('dlg_4', { a: 1, b: 2, c: 3 })
     await see('dlg_5', { a: 1 })
-    expect([await deleteWatched(db, 'dlg_4', 2), await deleteWatched(db, 'dlg_4', 2)]).toEqual([2, 1])
+    expect([await deleteWatched(writable(db), 'dlg_4', 2), await deleteWatched(writable(db), 'dlg_4', 2)]).toEqual([
+      2, 1,
+    ])
     expect((await findSeenFiles(db, 'dlg_5', ['a'])).size).toBe(1)
   })
 })

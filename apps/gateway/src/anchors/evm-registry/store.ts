@@ -1,8 +1,7 @@
-import type { Transaction } from 'kysely'
-import type { Db, RegistryEntryTable, Schema } from '../../db/schema.ts'
+import type { Db, RegistryEntryTable, Tx } from '../../db/schema.ts'
 
 /** Replaces the entry of an older statement and keeps that of a newer one. */
-export async function putEntry(tx: Transaction<Schema>, row: RegistryEntryTable): Promise<void> {
+export async function putEntry(tx: Tx, row: RegistryEntryTable): Promise<void> {
   await tx
     .insertInto('registry_entries')
     .values(row)
@@ -36,13 +35,17 @@ type Change = Partial<
 >
 
 /** False when the entry has changed since it was read. */
-export async function changeEntry(db: Db, { receipt_id, sequence, tx }: Version, change: Change): Promise<boolean> {
-  const { numUpdatedRows } = await db
+export async function changeEntry(
+  tx: Tx,
+  { receipt_id, sequence, tx: sent }: Version,
+  change: Change,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
     .updateTable('registry_entries')
     .set(change)
     .where('receipt_id', '=', receipt_id)
     .where('sequence', '=', sequence)
-    .where('tx', tx === null ? 'is' : '=', tx)
+    .where('tx', sent === null ? 'is' : '=', sent)
     .executeTakeFirst()
   return numUpdatedRows === 1n
 }

@@ -9,7 +9,7 @@ import { PermanentError } from '@svc/queue/queue'
 import type { Hex } from 'viem'
 import { checkBudget, giveBack, type Refusal, spend } from '../../budgets/budgets.ts'
 import { unixNow } from '../../context.ts'
-import type { Db, RegistryEntryTable } from '../../db/schema.ts'
+import type { Db, RegistryEntryTable, Tx } from '../../db/schema.ts'
 import { delayOf, limitsOf } from '../budget.ts'
 import type { AnchorsContext } from '../room.ts'
 import type { EvmRegistry } from './client.ts'
@@ -75,13 +75,13 @@ async function openEntryOf(db: Db, receiptId: string): Promise<string[]> {
 }
 
 async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTable): Promise<'done' | 'deferred'> {
-  const { db } = parts.database
+  const { db, commit } = parts.database
   const { receipt_id } = first
   const budget = { budget: 'evm_registry', limits: limitsOf(parts, 'entry', receipt_id) } as const
   let entry = first
   let isDeferred = false
 
-  async function defer(tx: Db, refusal: Refusal): Promise<void> {
+  async function defer(tx: Tx, refusal: Refusal): Promise<void> {
     const deferred_until = unixNow(parts) + delayOf(parts, refusal)
     const error = `${refusal.reason}: until ${isoSeconds(refusal.until)}`
     isDeferred = await changeEntry(tx, entry, { ...FORGOTTEN, deferred_until, error })
@@ -89,7 +89,7 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
 
   /** Notes the transaction together with its cost. */
   function note({ tx: hash, raw }: SignedTransaction): Promise<boolean> {
-    return db.transaction().execute(async (tx) => {
+    return commit(async (tx) => {
       const noted = { state: 'sent', tx: hash, raw, error: null, deferred_until: null } as const
       if (!(await changeEntry(tx, entry, noted))) return false
       const refusal = await spend(tx, parts, { ...budget, tx: hash, amount: maxFeeGwei(raw) })
@@ -118,12 +118,12 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
       async sign() {
         const refusal = await checkBudget(db, parts, budget)
         if (refusal) {
-          await defer(db, refusal)
+          await commit((tx) => defer(tx, refusal))
           return null
         }
         const signed = await registry.prepare(receipt_id, entry)
         if (signed !== 'there_already') return signed
-        await changeEntry(db, entry, { state: 'done', error: null })
+        await commit((tx) => changeEntry(tx, entry, { state: 'done', error: null }))
         return null
       },
       note,
@@ -135,7 +135,7 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
     if (!(error instanceof RegistryError)) throw error
     const isOutdated = error.why === 'older'
     const change = isOutdated ? ({ state: 'done', error: null } as const) : { error: `${error.why}: ${error.message}` }
-    await changeEntry(db, entry, change)
+    await commit((tx) => changeEntry(tx, entry, change))
     if (!isOutdated) throw isPermanent(error) ? new PermanentError(error.message, { cause: error }) : error
     return 'done'
   }
@@ -155,11 +155,13 @@ async function resolveEntry(
   if (found.outcome === 'pending') throw new RegistryError('unavailable', `transaction ${tx} is not final yet`)
   if (found.outcome === 'landed') {
     const { block, fee_wei } = found
-    await changeEntry(parts.database.db, entry, { state: 'done', block, fee_wei: String(fee_wei), error: null })
+    await parts.database.commit((tx) =>
+      changeEntry(tx, entry, { state: 'done', block, fee_wei: String(fee_wei), error: null }),
+    )
     return null
   }
   if (found.outcome === 'failed') {
-    await changeEntry(parts.database.db, entry, FORGOTTEN)
+    await parts.database.commit((tx) => changeEntry(tx, entry, FORGOTTEN))
     return new RegistryError(found.reason, `transaction ${tx} failed`)
   }
   await forgetTransaction(parts, entry)
@@ -170,7 +172,7 @@ const FORGOTTEN = { state: 'waiting', tx: null, raw: null } as const
 
 /** Lets another transaction be signed for the entry. This one never landed, so it cost nothing. */
 async function forgetTransaction({ database }: Parts, entry: RegistryEntryTable): Promise<void> {
-  await database.db.transaction().execute(async (tx) => {
+  await database.commit(async (tx) => {
     if ((await changeEntry(tx, entry, FORGOTTEN)) && entry.tx !== null) await giveBack(tx, entry.tx)
   })
 }

@@ -45,7 +45,7 @@ async function publish(
   due: LogCheckpointTable | null,
 ): Promise<Result> {
   const { database, config, continuity } = context
-  const { db } = database
+  const { db, commit } = database
   let isOverBudget = false
   return sendOnce<SignedTransaction, Result>({
     async resolve(round) {
@@ -70,7 +70,7 @@ async function publish(
       }
     },
     note: (signed) =>
-      db.transaction().execute(async (tx) => {
+      commit(async (tx) => {
         continuity.assertCurrent()
         if (!(await insertLogAnchor(tx, draft(context, publisher, origin, due!, signed)))) return false
         isOverBudget = (await spend(tx, context, { ...BUDGET, tx: signed.tx, amount: publisher.maxFee })) !== null
@@ -112,17 +112,17 @@ async function record(
   anchor: LogAnchorTable,
   found: SolanaOutcome,
 ): Promise<boolean> {
-  const { db } = context.database
+  const { commit } = context.database
   if (found.outcome === 'pending') return false
   const costs = found.outcome === 'expired' ? null : await nodes.costs(anchor.tx).catch(() => null)
   if (found.outcome === 'landed') {
     if (!costs) return false
     const state = found.commitment === 'finalized' ? 'finalized' : 'landed'
     const { slot, blockTime: block_time, feeLamports: fee_lamports } = costs
-    return changeLogAnchor(db, anchor, { state, slot, block_time, fee_lamports })
+    return commit((tx) => changeLogAnchor(tx, anchor, { state, slot, block_time, fee_lamports }))
   }
   const fee_lamports = costs?.feeLamports ?? null
-  await db.transaction().execute(async (tx) => {
+  await commit(async (tx) => {
     const isFirst = await changeLogAnchor(tx, anchor, { state: found.outcome, fee_lamports })
     if (isFirst && found.outcome === 'expired') await giveBack(tx, anchor.tx)
   })

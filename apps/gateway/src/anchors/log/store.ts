@@ -1,8 +1,5 @@
-import type { Transaction } from 'kysely'
-import type { Db, LogAnchorTable, LogCheckpointTable, Schema } from '../../db/schema.ts'
+import type { Db, LogAnchorTable, LogCheckpointTable, Tx } from '../../db/schema.ts'
 import { anchorMayBeGood, type SizeRange } from '../../log/store.ts'
-
-type Tx = Transaction<Schema>
 
 /** Oldest first; there is at most one that is `sent`. */
 export function logAnchorsIn(db: Db, state: 'sent' | 'landed', limit: number): Promise<LogAnchorTable[]> {
@@ -47,7 +44,7 @@ type Change = Pick<LogAnchorTable, 'state'> & Partial<Pick<LogAnchorTable, 'slot
 
 /** False when the state has changed since it was read. */
 export async function changeLogAnchor(
-  tx: Db,
+  tx: Tx,
   { tx: signature, state }: Pick<LogAnchorTable, 'tx' | 'state'>,
   change: Change,
 ): Promise<boolean> {

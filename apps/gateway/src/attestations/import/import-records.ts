@@ -1,8 +1,9 @@
+import type { Database } from '@svc/database/open'
 import { isManifestSignedBy, isUnsigned } from '@svc/protocol/attestation'
 import { lockerId } from '@svc/protocol/ids'
 import type { Ed25519Verifier } from '@svc/protocol/keys'
 import { findReceiptAndLocker } from '../../auth/store.ts'
-import type { Db } from '../../db/schema.ts'
+import type { Schema } from '../../db/schema.ts'
 import { readBorderKey } from '../snapshots/store.ts'
 import type { ExportEntry, ExportRecord } from './read-export.ts'
 import { attestedAt, contradiction, rebuildSnapshot, rowsOf } from './rebuild-record.ts'
@@ -15,7 +16,7 @@ interface StatementKey {
 }
 
 export interface ImportContext {
-  db: Db
+  database: Pick<Database<Schema>, 'db' | 'commit'>
   /** The statement keys that were valid at a time. */
   keysAt: (unixSeconds: number) => Promise<ReadonlyMap<string, StatementKey>>
   /** Unix milliseconds. */
@@ -49,8 +50,9 @@ export async function importRecords(
   { isDryRun = false }: { isDryRun?: boolean } = {},
 ): Promise<ImportReport> {
   const report: ImportReport = { imported: 0, existing: 0, refused: [], unverified: [] }
-  const save = isDryRun ? createDryRun(context.db) : createSave(context.db)
-  const borderKey = await readBorderKey(context.db)
+  const { db } = context.database
+  const save = isDryRun ? createDryRun(db) : createSave(context.database)
+  const borderKey = await readBorderKey(db)
   for await (const entry of entries) {
     const { at } = entry
     if ('problem' in entry) {
@@ -73,7 +75,7 @@ export async function importRecords(
 }
 
 async function importRecord(
-  { db, now }: ImportContext,
+  { database: { db }, now }: ImportContext,
   record: ExportRecord,
   borderKey: string,
   save: SaveRecord,

@@ -1,7 +1,8 @@
 // Saves an imported record, once. An existing record is never changed.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Db, StatementTable } from '../../db/schema.ts'
+import type { Database } from '@svc/database/open'
+import type { Db, Schema, StatementTable } from '../../db/schema.ts'
 import { insertSnapshot, storeChunks } from '../snapshots/store.ts'
 import { findAttestation, findRecord, insertAttestation, insertStatement } from '../store.ts'
 import type { RecordRows } from './rebuild-record.ts'
@@ -9,12 +10,12 @@ import type { RecordRows } from './rebuild-record.ts'
 type Saved = { outcome: 'imported' | 'exists' } | { outcome: 'differs'; problem: string }
 export type SaveRecord = (rows: RecordRows) => Promise<Saved>
 
-export function createSave(db: Db): SaveRecord {
+export function createSave({ db, commit }: Pick<Database<Schema>, 'db' | 'commit'>): SaveRecord {
   return async function save(rows) {
     const before = await compareWithSaved(db, rows)
     if (before) return before
-    for (const batch of rows.chunks) await storeChunks(db, batch)
-    const isInserted = await db.transaction().execute(async (tx) => {
+    for (const batch of rows.chunks) await commit((tx) => storeChunks(tx, batch))
+    const isInserted = await commit(async (tx) => {
       if (!(await insertAttestation(tx, rows.attestation))) return false
       await insertSnapshot(tx, rows.snapshot)
       await insertStatement(tx, rows.statement)

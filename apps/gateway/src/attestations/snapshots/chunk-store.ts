@@ -1,6 +1,7 @@
 // Where a thread stores chunks, with a database connection of its own.
 
 import { open } from 'node:fs/promises'
+import { createCommit } from '@svc/database/commit'
 import { openSqliteFile } from '@svc/database/sqlite-file'
 import { connectToPostgres, sqlitePathOf } from './read-files.ts'
 import { type ChunkRow, storeChunks } from './store.ts'
@@ -16,7 +17,12 @@ export async function openChunkStore(databaseUrl: string): Promise<ChunkStore> {
   const path = sqlitePathOf(databaseUrl)
   if (path !== null) return openSqliteChunkStore(path)
   const db = await connectToPostgres(databaseUrl)
-  return { store: (chunks) => storeChunks(db, chunks), flush: async () => {}, close: () => db.destroy() }
+  const commit = createCommit(db, 'postgres')
+  return {
+    store: (chunks) => commit((tx) => storeChunks(tx, chunks)),
+    flush: async () => {},
+    close: () => db.destroy(),
+  }
 }
 
 const FLUSH_AFTER_CHARACTERS = 16_000_000

@@ -2,8 +2,10 @@
 // loading Kysely takes a thread as long as 100,000 files do: it is imported only where a thread connects to PostgreSQL.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { readSnapshot } from '@svc/database/read-snapshot'
 import { openSqliteReader } from '@svc/database/sqlite-file'
-import type { Db } from '../../db/schema.ts'
+import type { Kysely as Connection } from 'kysely'
+import type { Db, Schema } from '../../db/schema.ts'
 import { findLockerHead, type ListedFileRow, selectListedFiles } from './store.ts'
 
 /** An entry of a locker's manifest: what is attested of it, and the object that holds its bytes. */
@@ -52,7 +54,7 @@ export function sqlitePathOf(databaseUrl: string): string | null {
 }
 
 /** The gateway has already migrated the database. */
-export async function connectToPostgres(databaseUrl: string): Promise<Db> {
+export async function connectToPostgres(databaseUrl: string): Promise<Connection<Schema>> {
   const [{ Kysely }, { createPostgresDialect }] = await Promise.all([
     import('kysely'),
     import('@svc/database/postgres'),
@@ -98,7 +100,7 @@ async function* sqlitePages(reader: DatabaseSync, lockerId: string): AsyncGenera
 
 /** In a transaction on its own connection, which sees what was committed when it began. */
 async function readFromPostgres(db: Db, lockerId: string): Promise<LockerReading> {
-  const tx = await db.startTransaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute()
+  const { db: tx, end } = await readSnapshot(db)
   try {
     const head = await findLockerHead(tx, lockerId)
     if (!head) throw new Error(`there is no locker ${lockerId}`)
@@ -106,10 +108,10 @@ async function readFromPostgres(db: Db, lockerId: string): Promise<LockerReading
       manifestVersion: head.manifest_version,
       borderKey: head.border_key,
       pages: () => postgresPages(selectListedFiles(tx, lockerId).stream(PAGE)),
-      close: () => tx.rollback().execute(),
+      close: end,
     }
   } catch (error) {
-    await tx.rollback().execute()
+    await end()
     throw error
   }
 }

@@ -1,11 +1,9 @@
 import { prepared } from '@svc/database/prepared'
-import type { Selectable, Transaction } from 'kysely'
-import type { Db, FileRow, Schema, SnapshotChunkTable, SnapshotTable } from '../../db/schema.ts'
+import type { Selectable } from 'kysely'
+import type { Db, FileRow, SnapshotChunkTable, SnapshotTable, Tx } from '../../db/schema.ts'
 
 export type SnapshotRow = Selectable<SnapshotTable>
 export type ChunkRow = Selectable<SnapshotChunkTable>
-
-type Tx = Transaction<Schema>
 
 export async function countListedFiles(db: Db, lockerId: string): Promise<number> {
   const { file_count } = await db
@@ -44,9 +42,9 @@ export function selectListedFiles(db: Db, lockerId: string) {
 }
 
 /** Most chunks exist already, from the previous snapshot. */
-export async function storeChunks(db: Db, chunks: readonly ChunkRow[]): Promise<void> {
+export async function storeChunks(tx: Tx, chunks: readonly ChunkRow[]): Promise<void> {
   if (chunks.length === 0) return
-  const stored = await db
+  const stored = await tx
     .selectFrom('snapshot_chunks')
     .select('chunk_id')
     .where('chunk_id', 'in', idsOf(chunks))
@@ -54,7 +52,7 @@ export async function storeChunks(db: Db, chunks: readonly ChunkRow[]): Promise<
   const isStored = new Set(idsOf(stored))
   const missing = chunks.filter(({ chunk_id }) => !isStored.has(chunk_id))
   if (missing.length === 0) return
-  await db
+  await tx
     .insertInto('snapshot_chunks')
     .values(missing)
     .onConflict((conflict) => conflict.column('chunk_id').doNothing())

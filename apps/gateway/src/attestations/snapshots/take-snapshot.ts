@@ -1,7 +1,8 @@
 // A snapshot is the list of a locker's confirmed files at one version of its manifest. It is kept for ever, with all
 // that is needed to list the files and to prove each of them.
 
-import type { Db } from '../../db/schema.ts'
+import type { Commit } from '@svc/database/commit'
+import type { Db, Schema } from '../../db/schema.ts'
 import { createSnapshotBuilder } from './build-snapshot.ts'
 import { type FindAbsent, makeSnapshot, type Snapshot, type SnapshotProgress } from './make-snapshot.ts'
 import { readLockerFiles } from './read-files.ts'
@@ -10,6 +11,7 @@ import { takeSnapshotInThread } from './threads.ts'
 
 export interface SnapshotRequest extends SnapshotProgress {
   db: Db
+  commit: Commit<Schema>
   databaseUrl: string
   lockerId: string
   findAbsent: FindAbsent
@@ -28,8 +30,8 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<Snapshot |
 }
 
 export async function takeSnapshotHere(request: SnapshotRequest): Promise<Snapshot | null> {
-  const { db, databaseUrl, lockerId, findAbsent } = request
+  const { db, commit, databaseUrl, lockerId, findAbsent } = request
   const reading = await readLockerFiles(db, databaseUrl, lockerId)
-  const builder = createSnapshotBuilder(lockerId, (chunks) => storeChunks(db, chunks))
+  const builder = createSnapshotBuilder(lockerId, (chunks) => commit((tx) => storeChunks(tx, chunks)))
   return makeSnapshot(reading, builder, findAbsent, request)
 }

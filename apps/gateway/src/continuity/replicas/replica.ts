@@ -26,6 +26,9 @@ export interface Replica {
   leave(): Promise<void>
 }
 
+/** It is how replicas learn that the database is behind. */
+const WHILE_BEHIND = { whileBehind: true }
+
 const REPORT_MS = 30_000
 /** Whoever did not report for this long is gone. */
 const ABSENT_SECONDS = 120
@@ -36,13 +39,16 @@ const FORGOTTEN_SECONDS = 600
 const ALONE: Replica = { report: async () => {}, awaited: async () => [], leave: async () => {} }
 
 /** `logbookId`: null for a process without a logbook, which others need not wait for. */
-export function createReplica({ db, dialect, server }: Database<Schema>, logbookId: string | null): Replica {
+export function createReplica({ db, commit, dialect, server }: Database<Schema>, logbookId: string | null): Replica {
   if (dialect === 'sqlite') return ALONE
   const processId = randomUUID()
   let reported: { completeOn: string | null; at: number } | null = null
 
   async function write(logbook_id: string, complete_on: string | null): Promise<void> {
-    await upsertLogbook(db, { process_id: processId, logbook_id, host: hostname(), complete_on })
+    await commit(
+      (tx) => upsertLogbook(tx, { process_id: processId, logbook_id, host: hostname(), complete_on }),
+      WHILE_BEHIND,
+    )
     reported = { completeOn: complete_on, at: Date.now() }
   }
 
@@ -51,18 +57,20 @@ export function createReplica({ db, dialect, server }: Database<Schema>, logbook
       if (logbookId === null) return
       await write(logbookId, completeOn)
       // Also of processes that were killed: their entries are in the same logbook.
-      if (completeOn !== null) await setComplete(db, logbookId, completeOn)
+      if (completeOn !== null) await commit((tx) => setComplete(tx, logbookId, completeOn), WHILE_BEHIND)
     },
     async awaited(history) {
       if (logbookId !== null && reported && Date.now() - reported.at > REPORT_MS)
         await write(logbookId, reported.completeOn)
       const awaited = await awaitedLogbooks(db, history)
       // While one is awaited, it may be the only one that knows what is missing.
-      if (awaited.length === 0) await deleteSilentLogbooks(db, FORGOTTEN_SECONDS)
+      if (awaited.length === 0) await commit((tx) => deleteSilentLogbooks(tx, FORGOTTEN_SECONDS), WHILE_BEHIND)
       return awaited
     },
     async leave() {
-      if (reported) await deleteLogbook(db, processId, (await server()).history)
+      if (!reported) return
+      const { history } = await server()
+      await commit((tx) => deleteLogbook(tx, processId, history), WHILE_BEHIND)
     },
   }
 }
@@ -78,7 +86,8 @@ export async function findAwaited(
 }
 
 /** For people who know that a machine does not come back. Replicas that live have to be healed themselves. */
-export async function giveUpAbsent({ db, dialect, server }: Database<Schema>): Promise<AwaitedLogbook[]> {
+export async function giveUpAbsent({ commit, dialect, server }: Database<Schema>): Promise<AwaitedLogbook[]> {
   if (dialect === 'sqlite') return []
-  return deleteAbsentLogbooks(db, (await server()).history, ABSENT_SECONDS)
+  const { history } = await server()
+  return commit((tx) => deleteAbsentLogbooks(tx, history, ABSENT_SECONDS), WHILE_BEHIND)
 }

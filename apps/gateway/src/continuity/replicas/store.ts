@@ -1,12 +1,12 @@
 // Rows of logbooks are written with PostgreSQL only, and dated by its clock, which all replicas share.
 
 import { type RawBuilder, sql } from 'kysely'
-import type { Db, LogbookTable } from '../../db/schema.ts'
+import type { Db, LogbookTable, Tx } from '../../db/schema.ts'
 
 const CLOCK: RawBuilder<number> = sql`cast(extract(epoch from clock_timestamp()) as bigint)`
 
-export async function upsertLogbook(db: Db, logbook: Omit<LogbookTable, 'seen_at'>): Promise<void> {
-  await db
+export async function upsertLogbook(tx: Tx, logbook: Omit<LogbookTable, 'seen_at'>): Promise<void> {
+  await tx
     .insertInto('logbooks')
     .values({ ...logbook, seen_at: CLOCK })
     .onConflict((conflict) =>
@@ -15,8 +15,8 @@ export async function upsertLogbook(db: Db, logbook: Omit<LogbookTable, 'seen_at
     .execute()
 }
 
-export async function setComplete(db: Db, logbookId: string, history: string): Promise<void> {
-  await db
+export async function setComplete(tx: Tx, logbookId: string, history: string): Promise<void> {
+  await tx
     .updateTable('logbooks')
     .set({ complete_on: history })
     .where('logbook_id', '=', logbookId)
@@ -25,8 +25,8 @@ export async function setComplete(db: Db, logbookId: string, history: string): P
 }
 
 /** Unless the logbook was last found complete on another history. */
-export async function deleteLogbook(db: Db, processId: string, history: string): Promise<void> {
-  await db.deleteFrom('logbooks').where('process_id', '=', processId).where('complete_on', '=', history).execute()
+export async function deleteLogbook(tx: Tx, processId: string, history: string): Promise<void> {
+  await tx.deleteFrom('logbooks').where('process_id', '=', processId).where('complete_on', '=', history).execute()
 }
 
 export interface AwaitedLogbook {
@@ -48,13 +48,13 @@ export async function awaitedLogbooks(db: Db, history: string): Promise<AwaitedL
   return rows.map(awaitedOf)
 }
 
-export async function deleteSilentLogbooks(db: Db, silentSeconds: number): Promise<void> {
-  await db.deleteFrom('logbooks').where('seen_at', '<', silentSince(silentSeconds)).execute()
+export async function deleteSilentLogbooks(tx: Tx, silentSeconds: number): Promise<void> {
+  await tx.deleteFrom('logbooks').where('seen_at', '<', silentSince(silentSeconds)).execute()
 }
 
 /** Those that were not found complete on this history. */
-export async function deleteAbsentLogbooks(db: Db, history: string, silentSeconds: number): Promise<AwaitedLogbook[]> {
-  const rows = await db
+export async function deleteAbsentLogbooks(tx: Tx, history: string, silentSeconds: number): Promise<AwaitedLogbook[]> {
+  const rows = await tx
     .deleteFrom('logbooks')
     .where('complete_on', 'is distinct from', history)
     .where('seen_at', '<', silentSince(silentSeconds))

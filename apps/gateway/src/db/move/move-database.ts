@@ -2,13 +2,14 @@
 // file stays as it is, except that no gateway starts on it any more.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { createCommit } from '@svc/database/commit'
 import { applyMigrations } from '@svc/database/migrate'
 import { createPostgresDialect } from '@svc/database/postgres'
 import { openSqliteAlone } from '@svc/database/sqlite-file'
 import { openBossEngine } from '@svc/queue/pg-boss-engine'
-import { Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { Kysely, type RawBuilder, sql } from 'kysely'
 import { migrations } from '../migrations.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema, Tx } from '../schema.ts'
 import { addRows, type Content, emptyContent } from './content-digest.ts'
 import { markAsMoved, type Row, readBatches, readMigrations, readTables, type SourceTable } from './source.ts'
 
@@ -39,7 +40,12 @@ export async function moveDatabase({ sqlitePath, postgresUrl, onTable }: MoveOpt
   opened.defer(() => target.destroy())
   await refuseFilled(target)
   const log = { warn: () => {}, error: () => {} }
-  const engine = await openBossEngine({ db: target, databaseUrl: postgresUrl, log, now: Date.now })
+  const engine = await openBossEngine({
+    database: { db: target, commit: createCommit(target, 'postgres') },
+    databaseUrl: postgresUrl,
+    log,
+    now: Date.now,
+  })
   opened.defer(() => engine.close())
 
   const moved = await target.transaction().execute(async (tx) => {
@@ -93,7 +99,7 @@ async function refuseFilled(target: Kysely<Schema>): Promise<void> {
   throw new Error(`the PostgreSQL database is not empty (it has ${found}): create a new one. Nothing was changed.`)
 }
 
-async function refuseOtherTables(tx: Transaction<Schema>, tables: readonly SourceTable[]): Promise<void> {
+async function refuseOtherTables(tx: Tx, tables: readonly SourceTable[]): Promise<void> {
   const { rows } = await sql<{ name: string; columns: string[] }>`
     select table_name as name, array_agg(cast(column_name as text) order by column_name collate "C") as columns
     from information_schema.columns where table_schema = current_schema() and table_name <> 'schema_migrations'
@@ -109,7 +115,7 @@ async function refuseOtherTables(tx: Transaction<Schema>, tables: readonly Sourc
 const MAX_PARAMETERS = 60_000
 const MAX_BATCH = 1000
 
-async function copyTable(source: DatabaseSync, tx: Transaction<Schema>, table: SourceTable): Promise<Content> {
+async function copyTable(source: DatabaseSync, tx: Tx, table: SourceTable): Promise<Content> {
   const { columns } = table
   const content = emptyContent()
   const name = sql.table(table.name)
@@ -131,7 +137,7 @@ function tuple(row: Row, columns: readonly string[]): RawBuilder<unknown> {
 }
 
 /** Reads back what was written. */
-async function requireEqual(tx: Transaction<Schema>, { name, columns }: SourceTable, written: Content): Promise<void> {
+async function requireEqual(tx: Tx, { name, columns }: SourceTable, written: Content): Promise<void> {
   const content = emptyContent()
   const select = tx.selectFrom(name as keyof Schema).selectAll()
   for await (const row of select.stream(MAX_BATCH)) addRows(content, columns, [row as unknown as Row])

@@ -125,7 +125,7 @@ async function recordInspections(context: FilesContext, locker: Locker, inspecti
     verdict instanceof ServiceError ? [] : [{ ...inspected, ...verdict }],
   )
   const filenames = inspections.map(({ filename }) => filename)
-  const { files, reattest } = await context.database.db.transaction().execute(async (tx) => {
+  const { files, reattest } = await context.database.commit(async (tx) => {
     const recorded = await recordHashes(tx, locker_id, readings, at)
     const files = new Map((await findFiles(tx, locker_id, filenames)).map((file) => [file.filename, file]))
     if (recorded.length === 0) return { files, reattest: null }

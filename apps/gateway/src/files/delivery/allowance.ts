@@ -3,9 +3,8 @@
 // nothing is delivered: what such a provider has can be taken down nowhere (T-165).
 
 import type { Terms } from '@svc/api/purchases'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Db, Locker, Schema, SettlingObjectTable } from '../../db/schema.ts'
+import type { Db, Locker, SettlingObjectTable, Tx } from '../../db/schema.ts'
 import { findLocker, lockLocker } from '../../lockers/store.ts'
 import { addDeliveredBytes, insertContent, replaceNotes } from './store.ts'
 
@@ -28,7 +27,7 @@ export async function noteDelivery(
   const { object_id, locker_id } = row
   let obstacle: Obstacle | null = null
   try {
-    await database.db.transaction().execute(async (tx) => {
+    await database.commit(async (tx) => {
       if (!(await replaceNotes(tx, object_id, known, notes, unixNow({ now })))) {
         throw new Error(`object ${object_id} was called off, or another run continues with it`)
       }
@@ -46,7 +45,7 @@ export async function noteDelivery(
 /** Takes the notes back. */
 class NotNoted extends Error {}
 
-async function claim(tx: Transaction<Schema>, locker: Locker, row: SettlingObjectTable): Promise<Obstacle | null> {
+async function claim(tx: Tx, locker: Locker, row: SettlingObjectTable): Promise<Obstacle | null> {
   if (!(await insertContent(tx, row))) return 'same_bytes'
   return (await addDeliveredBytes(tx, locker.locker_id, countedBytes(row), deliveryLimit(locker))) ? null : 'over_terms'
 }

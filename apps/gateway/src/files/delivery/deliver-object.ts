@@ -26,8 +26,8 @@ export const DELIVERY_ATTEMPTS = 350
  * that is restricted, until the sweep finds that it no longer is (T-165).
  */
 export async function deliverObject(context: DeliveryContext, objectId: string, signal: AbortSignal): Promise<void> {
-  const { db } = context.database
-  const row = await touchDelivery(db, objectId, unixNow(context))
+  const { db, commit } = context.database
+  const row = await commit((tx) => touchDelivery(tx, objectId, unixNow(context)))
   if (!row || (await isRestricted(db, row.locker_id))) return
   const same = row.notes === null ? await findContent(db, row) : null
   if (same) {
@@ -35,10 +35,10 @@ export async function deliverObject(context: DeliveryContext, objectId: string, 
     if (same.provider_ref !== null) await recordDelivery(context, row, same.provider_ref, { isPaid: false })
     return
   }
-  if (row.notes === null && (await isOverTerms(db, row))) return holdBack(db, objectId)
+  if (row.notes === null && (await isOverTerms(db, row))) return commit((tx) => holdBack(tx, objectId))
   const found = await deliver(context, row, signal)
   if ('ref' in found) await recordDelivery(context, row, found.ref, { isPaid: true })
-  else if (found.obstacle === 'over_terms') await holdBack(db, objectId)
+  else if (found.obstacle === 'over_terms') await commit((tx) => holdBack(tx, objectId))
 }
 
 async function deliver(
@@ -68,7 +68,7 @@ async function recordDelivery(
   { isPaid }: { isPaid: boolean },
 ): Promise<void> {
   const { object_id } = row
-  await database.db.transaction().execute(async (tx) => {
+  await database.commit(async (tx) => {
     if (!(await recordRef(tx, object_id, ref))) return
     const waiting = isPaid ? await findWaitingForContent(tx, row) : []
     await queue.enqueue(tx, 'drop-staged', { object_id })

@@ -4,9 +4,8 @@
 import type { LockerRecord } from '@svc/api/lockers'
 import { bare } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Locker, Schema } from '../../db/schema.ts'
+import type { Locker, Tx } from '../../db/schema.ts'
 import { findRenewed, findUnseen, insertDeliveries, sumDeliveries, touchDelivery } from './store.ts'
 
 interface ConfirmedObject {
@@ -18,7 +17,7 @@ interface ConfirmedObject {
 
 /** Runs in the transaction that confirms the files. Does nothing for a provider that is not slow. */
 export async function deliverLater(
-  tx: Transaction<Schema>,
+  tx: Tx,
   context: Context,
   { locker_id, provider }: Locker,
   objects: readonly ConfirmedObject[],
@@ -50,13 +49,13 @@ const SWEEP_AT_ONCE = 500
 
 /** Queues objects again whose job was lost or given up, or that a renewal may have made room for. Returns how many. */
 export async function sweepDeliveries(context: Context): Promise<number> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const now = unixNow(context)
   let queued = 0
   const unseen = await findUnseen(db, now - UNSEEN_SECONDS, SWEEP_AT_ONCE)
   const renewed = await findRenewed(db, RENEWAL_OVERLAP_SECONDS, SWEEP_AT_ONCE)
   for (const object_id of [...unseen, ...renewed]) {
-    await db.transaction().execute(async (tx) => {
+    await commit(async (tx) => {
       if (!(await touchDelivery(tx, object_id, now))) return
       if (await context.queue.enqueue(tx, 'settle-object', { object_id }, { key: object_id })) queued++
     })

@@ -3,10 +3,7 @@
 // and clients depend on it: the table `settling_objects`, the jobs `settle-object` and `sweep-settling`, the metrics
 // `svc_settling_*` and the field `settling` of a locker's record.
 
-import type { Transaction } from 'kysely'
-import type { Db, DeliveredContentTable, ObjectTable, Schema, SettlingObjectTable } from '../../db/schema.ts'
-
-type Tx = Transaction<Schema>
+import type { Db, DeliveredContentTable, ObjectTable, SettlingObjectTable, Tx } from '../../db/schema.ts'
 
 export async function insertDeliveries(tx: Tx, objects: readonly SettlingObjectTable[]): Promise<void> {
   await tx
@@ -17,8 +14,8 @@ export async function insertDeliveries(tx: Tx, objects: readonly SettlingObjectT
 }
 
 /** Notes that a run is working on the object, held back or not. Null when it was delivered, or was called off. */
-export async function touchDelivery(db: Db, objectId: string, at: number): Promise<SettlingObjectTable | null> {
-  const row = await db
+export async function touchDelivery(tx: Tx, objectId: string, at: number): Promise<SettlingObjectTable | null> {
+  const row = await tx
     .updateTable('settling_objects')
     .set({ seen_at: at, is_held_back: 0 })
     .where('object_id', '=', objectId)
@@ -32,13 +29,13 @@ export async function touchDelivery(db: Db, objectId: string, at: number): Promi
  * nothing is started for an object that nobody wants.
  */
 export async function replaceNotes(
-  db: Db,
+  tx: Tx,
   objectId: string,
   known: string | null,
   notes: string,
   at: number,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  const { numUpdatedRows } = await tx
     .updateTable('settling_objects')
     .set({ notes, seen_at: at })
     .where('object_id', '=', objectId)
@@ -118,8 +115,8 @@ export async function addDeliveredBytes(tx: Tx, lockerId: string, bytes: number,
 }
 
 /** Nothing but a renewal changes what the terms allow, so it is not tried again before one. */
-export async function holdBack(db: Db, objectId: string): Promise<void> {
-  await db.updateTable('settling_objects').set({ is_held_back: 1 }).where('object_id', '=', objectId).execute()
+export async function holdBack(tx: Tx, objectId: string): Promise<void> {
+  await tx.updateTable('settling_objects').set({ is_held_back: 1 }).where('object_id', '=', objectId).execute()
 }
 
 /** Objects of the locker with the same bytes whose delivery has not begun. The sweep finds those that are left out. */

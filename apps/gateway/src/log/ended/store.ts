@@ -1,9 +1,8 @@
-import type { Transaction } from 'kysely'
-import type { Db, Schema } from '../../db/schema.ts'
+import type { Db, Tx } from '../../db/schema.ts'
 import { countPlaced } from '../store.ts'
 
 /** All entries wait for a place again, in the order that they had. What was signed, cosigned and anchored is forgotten. */
-export async function clearLog(tx: Transaction<Schema>): Promise<void> {
+export async function clearLog(tx: Tx): Promise<void> {
   const placed = await countPlaced(tx)
   await tx
     .updateTable('log_entries')

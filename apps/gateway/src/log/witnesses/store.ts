@@ -1,24 +1,22 @@
-import type { Db, LogCosignaturesTable, LogWitnessTable } from '../../db/schema.ts'
+import type { Db, LogCosignaturesTable, LogWitnessTable, Tx } from '../../db/schema.ts'
 
 /** Adds one line, in a transaction that others wait for; the caller judges all of them. */
 export async function addCosignature(
-  db: Db,
+  tx: Tx,
   size: number,
   line: string,
   isQuorum: (lines: string) => boolean,
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    const { lines } = await tx
-      .insertInto('log_cosignatures')
-      .values({ size, lines: '', is_quorum: 0 })
-      // Locks the row that is there.
-      .onConflict((conflict) => conflict.column('size').doUpdateSet((eb) => ({ size: eb.ref('excluded.size') })))
-      .returning('lines')
-      .executeTakeFirstOrThrow()
-    const all = lines + line
-    const change: Omit<LogCosignaturesTable, 'size'> = { lines: all, is_quorum: isQuorum(all) ? 1 : 0 }
-    await tx.updateTable('log_cosignatures').set(change).where('size', '=', size).execute()
-  })
+  const { lines } = await tx
+    .insertInto('log_cosignatures')
+    .values({ size, lines: '', is_quorum: 0 })
+    // Locks the row that is there.
+    .onConflict((conflict) => conflict.column('size').doUpdateSet((eb) => ({ size: eb.ref('excluded.size') })))
+    .returning('lines')
+    .executeTakeFirstOrThrow()
+  const all = lines + line
+  const change: Omit<LogCosignaturesTable, 'size'> = { lines: all, is_quorum: isQuorum(all) ? 1 : 0 }
+  await tx.updateTable('log_cosignatures').set(change).where('size', '=', size).execute()
 }
 
 export function findWitnesses(db: Db): Promise<LogWitnessTable[]> {
@@ -27,12 +25,12 @@ export function findWitnesses(db: Db): Promise<LogWitnessTable[]> {
 
 /** What the witness has cosigned last. */
 export async function noteCosigned(
-  db: Db,
+  tx: Tx,
   witness: string,
   { size, cosigned_at }: Pick<LogWitnessTable, 'size' | 'cosigned_at'>,
 ): Promise<void> {
   const row = { size, cosigned_at, failing_since: null, problem: null }
-  await db
+  await tx
     .insertInto('log_witnesses')
     .values({ witness, ...row })
     .onConflict((conflict) => conflict.column('witness').doUpdateSet(row))
@@ -40,8 +38,8 @@ export async function noteCosigned(
 }
 
 /** Keeps since when it fails. */
-export async function noteFailing(db: Db, witness: string, problem: string, at: number): Promise<void> {
-  await db
+export async function noteFailing(tx: Tx, witness: string, problem: string, at: number): Promise<void> {
+  await tx
     .insertInto('log_witnesses')
     .values({ witness, size: 0, cosigned_at: null, failing_since: at, problem })
     .onConflict((conflict) =>

@@ -34,7 +34,7 @@ const REQUEST_TIMEOUT_MS = 10_000
 /** A witness that failed is left alone for so long. */
 const PAUSE_MS = 30_000
 
-export function createWitnesses({ log, now, database: { db }, policy, readTile }: Parts): Witnesses {
+export function createWitnesses({ log, now, database: { db, commit }, policy, readTile }: Parts): Witnesses {
   const all = (policy?.witnesses ?? []).filter((witness): witness is AskableWitness => witness.url !== null)
   const underWay = new Map<AskableWitness, Promise<void>>()
   const pausedUntil = new Map<AskableWitness, number>()
@@ -81,8 +81,11 @@ export function createWitnesses({ log, now, database: { db }, policy, readTile }
     if (answer.outcome !== 'cosigned') return noteProblem(witness, problemOf(answer))
     sizes.set(name, size)
     problems.delete(witness)
-    await addCosignature(db, size, answer.line, (lines) => judge(policy!, asRead(note + lines)).isQuorum)
-    await noteCosigned(db, name, { size, cosigned_at: answer.time })
+    const isQuorum = (lines: string) => judge(policy!, asRead(note + lines)).isQuorum
+    await commit(async (tx) => {
+      await addCosignature(tx, size, answer.line, isQuorum)
+      await noteCosigned(tx, name, { size, cosigned_at: answer.time })
+    })
   }
 
   async function noteProblem(witness: AskableWitness, problem: string): Promise<void> {
@@ -90,7 +93,7 @@ export function createWitnesses({ log, now, database: { db }, policy, readTile }
     if (problems.get(witness) !== problem)
       log.warn({ witness: witness.name, problem }, 'a witness has not cosigned a checkpoint of the log')
     problems.set(witness, problem)
-    await noteFailing(db, formatKey(witness.key), problem, unixNow({ now }))
+    await commit((tx) => noteFailing(tx, formatKey(witness.key), problem, unixNow({ now })))
   }
 
   function begin(witness: AskableWitness, recorded: LogCheckpointTable): Promise<void> {

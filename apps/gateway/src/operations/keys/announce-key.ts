@@ -14,9 +14,9 @@ interface Announcement {
 
 /** Publishes a key as one that will sign. There is one at a time, so that nobody has to guess which comes next. */
 export async function announceKey(context: Context, actor: Actor, { publicKeyHex, start, reason }: Announcement) {
-  const { db } = context.database
+  const { commit } = context.database
   const valid_from = isoSeconds(start)
-  return db.transaction().execute(async (tx) => {
+  return commit(async (tx) => {
     const known = (await allSigningKeys(tx)).find(({ public_key_hex }) => public_key_hex === publicKeyHex)
     if (known) throw new Error('this key has signed already: a key that was replaced does not come back')
     const announced_at = isoSeconds(unixNow(context))

@@ -1,7 +1,4 @@
-import type { Kysely } from 'kysely'
-import type { Schema, WatchedQuoteTable } from '../../db/schema.ts'
-
-type Db = Kysely<Schema>
+import type { Db, Tx, WatchedQuoteTable } from '../../db/schema.ts'
 
 export async function findWatch(db: Db, payReqId: string): Promise<WatchedQuoteTable | null> {
   const query = db.selectFrom('watched_quotes').selectAll().where('pay_req_id', '=', payReqId)
@@ -18,10 +15,10 @@ export async function countWatches(db: Db): Promise<number> {
 
 /** A quote that is watched already stays as it is. */
 export async function insertWatch(
-  db: Db,
+  tx: Tx,
   watch: Pick<WatchedQuoteTable, 'pay_req_id' | 'watched_at' | 'watched_until' | 'due_at'>,
 ): Promise<void> {
-  await db
+  await tx
     .insertInto('watched_quotes')
     .values({ ...watch, looked_at: null, passed_tx: null, tx: null, asset: null })
     .onConflict((conflict) => conflict.doNothing())
@@ -52,11 +49,11 @@ export async function nextDue(db: Db): Promise<number | null> {
 
 /** False when another process looks for it. */
 export async function beginLook(
-  db: Db,
+  tx: Tx,
   { pay_req_id, due_at }: WatchedQuoteTable,
   next: { due_at: number; looked_at: number },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  const { numUpdatedRows } = await tx
     .updateTable('watched_quotes')
     .set(next)
     .where('pay_req_id', '=', pay_req_id)
@@ -66,17 +63,17 @@ export async function beginLook(
 }
 
 export async function noteLook(
-  db: Db,
+  tx: Tx,
   payReqId: string,
   seen: Partial<Pick<WatchedQuoteTable, 'due_at' | 'passed_tx' | 'tx' | 'asset'>>,
 ): Promise<void> {
-  await db.updateTable('watched_quotes').set(seen).where('pay_req_id', '=', payReqId).execute()
+  await tx.updateTable('watched_quotes').set(seen).where('pay_req_id', '=', payReqId).execute()
 }
 
-export async function deleteWatch(db: Db, payReqId: string): Promise<void> {
-  await db.deleteFrom('watched_quotes').where('pay_req_id', '=', payReqId).execute()
+export async function deleteWatch(tx: Tx, payReqId: string): Promise<void> {
+  await tx.deleteFrom('watched_quotes').where('pay_req_id', '=', payReqId).execute()
 }
 
-export async function deleteEndedWatches(db: Db, now: number): Promise<void> {
-  await db.deleteFrom('watched_quotes').where('watched_until', '<', now).execute()
+export async function deleteEndedWatches(tx: Tx, now: number): Promise<void> {
+  await tx.deleteFrom('watched_quotes').where('watched_until', '<', now).execute()
 }

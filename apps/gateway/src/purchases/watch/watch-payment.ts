@@ -24,7 +24,7 @@ export async function watchPayment(
   { pay_req_id }: Body<typeof watchPaymentEndpoint>,
   wire: WireRequest,
 ): Promise<WatchedPayment> {
-  const { db } = context.database
+  const { db, commit } = context.database
   await limitStranger(context, wire, null)
   const request = await findPayRequest(db, pay_req_id)
   if (!request) throw payReqNotFound()
@@ -35,7 +35,7 @@ export async function watchPayment(
   if (!(await mayWatch(context, request, wire))) return { watched_until: null }
   const { lateConfirmSeconds } = context.config.payments
   const watched_until = request.expires_at + Math.min(GRACE_SECONDS, lateConfirmSeconds)
-  await db.transaction().execute(async (tx) => {
+  await commit(async (tx) => {
     await insertWatch(tx, { pay_req_id, watched_at: now, watched_until, due_at: now + FIRST_PAUSE_SECONDS })
     await scheduleLooks(context, tx, FIRST_PAUSE_SECONDS)
   })

@@ -11,9 +11,8 @@ import { PRIMARY } from '@svc/payments/networks'
 import type { ChainPayment } from '@svc/payments/payment'
 import { solanaPayReference } from '@svc/protocol/ids'
 import { type QuotedLeg, quotedLeg, readPayment } from '@svc/sales/read-payment'
-import type { Transaction } from 'kysely'
 import { unixNow } from '../../context.ts'
-import type { Schema, WatchedQuoteTable } from '../../db/schema.ts'
+import type { Tx, WatchedQuoteTable } from '../../db/schema.ts'
 import { newReceipt } from '../new-receipt.ts'
 import type { PurchasesContext } from '../room.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
@@ -28,9 +27,9 @@ const LOOKS_AT_ONCE = 20
 const FRESH_SECONDS = 5
 
 export async function watchPayments(context: PurchasesContext, signal: AbortSignal): Promise<void> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const now = unixNow(context)
-  await deleteEndedWatches(db, now)
+  await commit((tx) => deleteEndedWatches(tx, now))
   // A run is a second apart from the next: so the calls of a minute are spread over it.
   const due = await dueWatches(db, now, Math.ceil(context.config.payments.watch.callsPerMinute / 60))
   signal.throwIfAborted()
@@ -40,16 +39,16 @@ export async function watchPayments(context: PurchasesContext, signal: AbortSign
 }
 
 async function scheduleNext(context: PurchasesContext): Promise<void> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const next = await nextDue(db)
   if (next === null) return
   // Not later than a quote is due that is watched from now on.
   const seconds = Math.min(Math.max(1, next - unixNow(context)), FIRST_PAUSE_SECONDS)
-  await db.transaction().execute((tx) => scheduleLooks(context, tx, seconds))
+  await commit((tx) => scheduleLooks(context, tx, seconds))
 }
 
 /** The same key as that of the regular run: one waits at a time. */
-export function scheduleLooks({ queue }: PurchasesContext, tx: Transaction<Schema>, delaySeconds: number) {
+export function scheduleLooks({ queue }: PurchasesContext, tx: Tx, delaySeconds: number) {
   return queue.enqueue(tx, 'watch-payments', {}, { key: 'schedule', delaySeconds })
 }
 
@@ -59,25 +58,25 @@ function mayAsk({ rateLimiter, config }: PurchasesContext, calls: number): Promi
 }
 
 async function look(context: PurchasesContext, watch: WatchedQuoteTable, now: number): Promise<void> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const { pay_req_id } = watch
-  if (!(await beginLook(db, watch, { due_at: now + pauseAfter(watch, now), looked_at: now }))) return
+  if (!(await commit((tx) => beginLook(tx, watch, { due_at: now + pauseAfter(watch, now), looked_at: now })))) return
   const request = await findPayRequest(db, pay_req_id)
-  if (!request || (await findReceiptOfRequest(db, pay_req_id))) return deleteWatch(db, pay_req_id)
+  if (!request || (await findReceiptOfRequest(db, pay_req_id))) return commit((tx) => deleteWatch(tx, pay_req_id))
   const named = await transactionsNaming(context, watch)
   const read = named.slice(0, MAX_READ)
   if (read.length === 0) return
   const legs = primaryLegs(request)
   const soon = { due_at: now + 1 }
-  if (!(await mayAsk(context, read.length * legs.length))) return noteLook(db, pay_req_id, soon)
+  if (!(await mayAsk(context, read.length * legs.length))) return commit((tx) => noteLook(tx, pay_req_id, soon))
   let isPassing = true
   for (const tx of read) {
     const paid = await takePayment(context, request, legs, tx)
-    if (typeof paid === 'object') return noteLook(db, pay_req_id, paid)
+    if (typeof paid === 'object') return commit((tx) => noteLook(tx, pay_req_id, paid))
     isPassing &&= paid === 'unpaid'
-    if (isPassing) await noteLook(db, pay_req_id, { passed_tx: tx })
+    if (isPassing) await commit((noting) => noteLook(noting, pay_req_id, { passed_tx: tx }))
   }
-  if (isPassing && named.length > MAX_READ) await noteLook(db, pay_req_id, soon)
+  if (isPassing && named.length > MAX_READ) await commit((tx) => noteLook(tx, pay_req_id, soon))
 }
 
 /** A tenth of the time that it is watched for. */

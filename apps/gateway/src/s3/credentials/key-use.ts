@@ -22,8 +22,10 @@ export function createKeyUse(context: Pick<Context, 'database' | 'continuity' | 
     const before = now - NOTED_EVERY_SECONDS
     if ((notedAt.get(accessKeyId) ?? before) > before || continuity.status().state !== 'current') return
     notedAt.set(accessKeyId, now)
-    noteLastUse(database.db, accessKeyId, now, before).catch((error: unknown) => {
-      log.warn({ err: error }, 'the last use of an S3 key could not be recorded')
-    })
+    database
+      .commit((tx) => noteLastUse(tx, accessKeyId, now, before))
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'the last use of an S3 key could not be recorded')
+      })
   }
 }

@@ -29,7 +29,7 @@ export async function createKey(
   const folder = requireFolder(context, prefix)
   await limitSigner(context, signer)
   const now = unixNow(context)
-  const row = await context.database.db.transaction().execute(async (tx) => {
+  const row = await context.database.commit(async (tx) => {
     const locker = await lockLocker(tx, locker_id)
     requireWritable(locker)
     if ((await countWorkingKeys(tx, locker, now)) >= MAX_S3_KEYS) throw tooMany()

@@ -1,7 +1,6 @@
 import { batch } from '@svc/concurrency/sharing'
 import { inJsonRows, prepared } from '@svc/database/prepared'
-import type { Transaction } from 'kysely'
-import type { Db, Locker, S3KeyTable, Schema } from '../../db/schema.ts'
+import type { Db, Locker, S3KeyTable, Tx } from '../../db/schema.ts'
 
 export type FindKey = (accessKeyId: string) => Promise<S3KeyTable | null>
 
@@ -34,7 +33,7 @@ export function keysOfLocker(db: Db, lockerId: string, now: number): Promise<S3K
 }
 
 /** The caller holds the lock of the locker. Keys that no longer work do not count, and go. */
-export async function countWorkingKeys(tx: Transaction<Schema>, locker: Locker, now: number): Promise<number> {
+export async function countWorkingKeys(tx: Tx, locker: Locker, now: number): Promise<number> {
   const { locker_id, revoked_before } = locker
   await tx
     .deleteFrom('s3_keys')
@@ -49,13 +48,13 @@ export async function countWorkingKeys(tx: Transaction<Schema>, locker: Locker, 
   return Number(count)
 }
 
-export async function insertKey(tx: Transaction<Schema>, key: S3KeyTable): Promise<void> {
+export async function insertKey(tx: Tx, key: S3KeyTable): Promise<void> {
   await tx.insertInto('s3_keys').values(key).execute()
 }
 
 /** Unless it was noted after `before`. */
-export async function noteLastUse(db: Db, accessKeyId: string, now: number, before: number): Promise<void> {
-  await db
+export async function noteLastUse(tx: Tx, accessKeyId: string, now: number, before: number): Promise<void> {
+  await tx
     .updateTable('s3_keys')
     .set({ last_used_at: now })
     .where('access_key_id', '=', accessKeyId)
@@ -64,8 +63,8 @@ export async function noteLastUse(db: Db, accessKeyId: string, now: number, befo
 }
 
 /** Returns how many it deleted, `limit` at most. */
-export async function deleteExpiredKeys(db: Db, now: number, limit: number): Promise<number> {
-  const { numDeletedRows } = await db
+export async function deleteExpiredKeys(tx: Tx, now: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
     .deleteFrom('s3_keys')
     .where('access_key_id', 'in', (eb) =>
       eb.selectFrom('s3_keys').select('access_key_id').where('expires_at', '<=', now).limit(limit),

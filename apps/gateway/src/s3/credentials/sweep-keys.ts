@@ -8,6 +8,6 @@ const BATCH = 1000
 export async function sweepKeys(context: Context, signal: AbortSignal): Promise<void> {
   for (let deleted = BATCH; deleted === BATCH; ) {
     signal.throwIfAborted()
-    deleted = await deleteExpiredKeys(context.database.db, unixNow(context), BATCH)
+    deleted = await context.database.commit((tx) => deleteExpiredKeys(tx, unixNow(context), BATCH))
   }
 }

@@ -6,9 +6,8 @@ import { withPrefix } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { filenameProblem } from '@svc/protocol/filename'
 import { s3Error } from '@svc/s3/errors'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { FileRow, S3FolderTable, Schema } from '../../db/schema.ts'
+import type { FileRow, S3FolderTable, Tx } from '../../db/schema.ts'
 import { countUnconfirmed } from '../../files/store.ts'
 import { requireGranted } from '../../lockers/access.ts'
 import { requireTime } from '../../lockers/terms.ts'
@@ -63,7 +62,7 @@ export async function saveFolder(
 ): Promise<FolderFile> {
   const { locker_id } = caller.locker
   const row = { locker_id, folder, content_type, metadata, created_at: unixNow(context) }
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     requireTime(context, await lockLocker(tx, caller))
     const before = await findFolder(tx, locker_id, folder)
     check(before && asFile(before))
@@ -81,7 +80,7 @@ export async function removeFolder(
   check: WriteCondition,
 ): Promise<void> {
   const { locker_id } = caller.locker
-  await context.database.db.transaction().execute(async (tx) => {
+  await context.database.commit(async (tx) => {
     await lockLocker(tx, caller)
     const before = await findFolder(tx, locker_id, folder)
     check(before && asFile(before))
@@ -90,7 +89,7 @@ export async function removeFolder(
 }
 
 /** Folders of a locker change one after the other, and only while the caller has access. */
-async function lockLocker(tx: Transaction<Schema>, { locker, credential }: S3Caller) {
+async function lockLocker(tx: Tx, { locker, credential }: S3Caller) {
   const access = await countUnconfirmed(tx, locker.locker_id, 0)
   await requireGranted(tx, access, credential.grant)
   return access

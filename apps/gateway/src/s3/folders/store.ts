@@ -1,9 +1,7 @@
 import { inJsonRows, prepared } from '@svc/database/prepared'
-import { sql, type Transaction } from 'kysely'
-import type { Db, S3FolderTable, Schema } from '../../db/schema.ts'
+import { sql } from 'kysely'
+import type { Db, S3FolderTable, Tx } from '../../db/schema.ts'
 import { type NameRange, walkBy } from '../../files/lists/walk-names.ts'
-
-type Tx = Transaction<Schema>
 
 export async function findFolder(db: Db, lockerId: string, folder: string): Promise<S3FolderTable | null> {
   return (await findFolders(db, lockerId, [folder]))[0] ?? null

@@ -5,10 +5,9 @@ import { bare } from '@svc/protocol/bytes'
 import { s3Error } from '@svc/s3/errors'
 import { formatEtag } from '@svc/s3/etag'
 import { encodeKey } from '@svc/s3/xml'
-import type { Transaction } from 'kysely'
 import { requireWritable } from '../../auth/restrictions.ts'
 import { unixNow } from '../../context.ts'
-import type { Schema } from '../../db/schema.ts'
+import type { Tx } from '../../db/schema.ts'
 import { findFile } from '../../files/store.ts'
 import { requireGranted } from '../../lockers/access.ts'
 import { chooseParts, isChosen } from '../../transfers/sessions/choose-parts.ts'
@@ -49,7 +48,7 @@ async function completeWith(
     if (!upload) throw noSuchUpload()
     if (isStoredOf(upload.file, digest)) return resultOf(context, request, upload.file)
     const { session_id } = upload.session
-    await context.database.db.transaction().execute((tx) => choose(tx, context, request, caller, session_id, list))
+    await context.database.commit((tx) => choose(tx, context, request, caller, session_id, list))
     await context.finalizeSession(session_id)
   }
   const upload = await findUpload(context, request, caller)
@@ -66,7 +65,7 @@ function isStoredOf({ state, chosen_parts }: SessionFile, digest: string): boole
 }
 
 async function choose(
-  tx: Transaction<Schema>,
+  tx: Tx,
   context: S3Context,
   { key, signed: { headers } }: S3Request,
   { locker, credential }: S3Caller,

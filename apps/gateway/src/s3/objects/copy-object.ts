@@ -81,7 +81,7 @@ async function changeHeaders(
   { file: { filename, object_id } }: FoundBytes,
   { contentType: content_type, metadata, check }: Change,
 ): Promise<FileRow> {
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     const file = await lockFile(tx, locker_id, filename)
     if (!file) throw noSuchKey()
     if (file.object_id !== object_id) throw s3Error('OperationAborted', 'the object was replaced in the meantime')

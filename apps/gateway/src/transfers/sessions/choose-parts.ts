@@ -1,6 +1,5 @@
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Schema } from '../../db/schema.ts'
+import type { Tx } from '../../db/schema.ts'
 import { releaseObjects } from '../../files/object-store.ts'
 import { deletePartsOf, findParts, type Part } from './part-store.ts'
 import { type SessionFile, updateSessionFile } from './store.ts'
@@ -20,7 +19,7 @@ interface Choice {
  * later makes the choice void. The caller holds the lock of the session.
  */
 export async function chooseParts(
-  tx: Transaction<Schema>,
+  tx: Tx,
   context: Context,
   file: SessionFile,
   { parts, digest, checksum, replaces }: Choice,

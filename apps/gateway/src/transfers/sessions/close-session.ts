@@ -1,10 +1,9 @@
 // How upload sessions end: by finalization, by the clock, or by revocation. Those of a restricted locker do not end, and
 // get back the time that the restriction took (T-80).
 
-import type { Transaction } from 'kysely'
 import { requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
-import type { Schema } from '../../db/schema.ts'
+import type { Tx } from '../../db/schema.ts'
 import { type Grant, grantOf, isGranted, requireGranted } from '../../lockers/access.ts'
 import { releaseParts } from './part-store.ts'
 import {
@@ -27,7 +26,7 @@ const RESUMED_SECONDS = 86_400
 
 /** After a finalization: closes a session that waits for nothing more. False when the lease was lost. */
 export async function closeFinished(context: Context, sessionId: string, leaseId: string): Promise<boolean> {
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     const session = await lockSession(tx, sessionId)
     if (session?.lease_id !== leaseId) return false
     const status = outcomeOf(await findSessionFiles(tx, sessionId))
@@ -45,7 +44,7 @@ export async function abortSession(
   sessionId: string,
   grant: Grant,
 ): Promise<'aborted' | 'closed' | 'finalizing'> {
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     const session = await lockSession(tx, sessionId)
     if (!session || session.closed_at !== null) return 'closed'
     await requireGranted(tx, session, grant)
@@ -58,7 +57,7 @@ export async function abortSession(
 
 /** Closes a session that is over as it stands, unless a gateway is finalizing it. */
 export async function closeOver(context: Context, sessionId: string): Promise<void> {
-  await context.database.db.transaction().execute(async (tx) => {
+  await context.database.commit(async (tx) => {
     const session = await lockSession(tx, sessionId)
     if (!session || !isOver(session, unixNow(context))) return
     const files = await findSessionFiles(tx, sessionId)
@@ -88,9 +87,7 @@ export function isLeased({ lease_until }: Pick<Session, 'lease_until'>, now: num
 export async function resumeFinalizations({ database, queue, ...context }: Context): Promise<void> {
   const found = await findAbandonedSessions(database.db, resumable(unixNow(context)), SWEEP_BATCH)
   for (const session_id of found) {
-    await database.db
-      .transaction()
-      .execute((tx) => queue.enqueue(tx, 'finalize-upload', { session_id }, { key: session_id }))
+    await database.commit((tx) => queue.enqueue(tx, 'finalize-upload', { session_id }, { key: session_id }))
   }
 }
 
@@ -100,7 +97,7 @@ export async function resumeFinalizations({ database, queue, ...context }: Conte
  */
 export async function continueSessions(
   { queue, ...context }: Context,
-  tx: Transaction<Schema>,
+  tx: Tx,
   lockerId: string,
   seconds: number,
 ): Promise<void> {
@@ -111,19 +108,19 @@ export async function continueSessions(
 
 /** Closes expired sessions, and deletes sessions that closed long ago. */
 export async function sweepSessions(context: Context): Promise<void> {
-  const { db } = context.database
+  const { db, commit } = context.database
   for (;;) {
     const expired = await findExpiredSessions(db, resumable(unixNow(context)), SWEEP_BATCH)
     for (const sessionId of expired) await closeOver(context, sessionId)
     if (expired.length < SWEEP_BATCH) break
   }
-  while (await deleteClosedSessions(db, unixNow(context) - KEPT_SECONDS, SWEEP_BATCH));
+  while (await commit((tx) => deleteClosedSessions(tx, unixNow(context) - KEPT_SECONDS, SWEEP_BATCH)));
 }
 
 export const resumable = (now: number) => ({ now, resumedAfter: now - RESUMED_SECONDS })
 
 async function close(
-  tx: Transaction<Schema>,
+  tx: Tx,
   context: Context,
   sessionId: string,
   status: Session['status'],

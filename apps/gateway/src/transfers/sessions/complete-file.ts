@@ -2,9 +2,8 @@
 // is not where it belongs, the object is only what the file is copied from.
 
 import type { CompletedParts, PartsUpload } from '@svc/storage/provider'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Schema } from '../../db/schema.ts'
+import type { Tx } from '../../db/schema.ts'
 import { storageError } from '../../files/errors.ts'
 import { releaseObjects } from '../../files/object-store.ts'
 import type { FilesContext } from '../../files/room.ts'
@@ -153,18 +152,14 @@ async function hashOf(
 }
 
 /** The file takes parts again, and reads those it has from the object. */
-export async function noteComplete(
-  tx: Transaction<Schema>,
-  file: SessionFile,
-  { starts }: CompletedParts,
-): Promise<void> {
+export async function noteComplete(tx: Tx, file: SessionFile, { starts }: CompletedParts): Promise<void> {
   const parts = await findParts(tx, file.session_id, file.file_id)
   for (const [i, part] of parts.filter(isInPlace).entries()) await updatePart(tx, part, { part_start: starts[i]! })
   await updateSessionFile(tx, file, { upload_state: 'complete' })
 }
 
 /** As if nothing had been written in place. */
-async function startOver(tx: Transaction<Schema>, context: Context, file: SessionFile): Promise<void> {
+async function startOver(tx: Tx, context: Context, file: SessionFile): Promise<void> {
   await updateSessionFile(tx, file, { object_id: null, upload_ref: null, upload_state: null, stray_bytes: 0 })
   await releaseObjects(tx, [file.object_id!], unixNow(context))
 }

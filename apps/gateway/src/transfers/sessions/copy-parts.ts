@@ -4,9 +4,8 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Limit } from '@svc/concurrency/locks'
 import type { StorageProvider } from '@svc/storage/provider'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Locker, Schema } from '../../db/schema.ts'
+import type { Locker, Tx } from '../../db/schema.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
 import { releaseObjects } from '../../files/object-store.ts'
 import { type NewObject, writeObject } from '../../files/objects.ts'
@@ -86,7 +85,7 @@ export class LostPartError extends Error {
   }
 }
 
-type Change = (tx: Transaction<Schema>) => Promise<void>
+type Change = (tx: Tx) => Promise<void>
 
 /** A lost part is missing from then on, and the client sends it again. `before` is changed together with that. */
 export async function nullIfLost<Result>(
@@ -137,7 +136,7 @@ export async function underLease(
   { session_id }: Pick<SessionFile, 'session_id'>,
   change: Change,
 ): Promise<boolean> {
-  return database.db.transaction().execute(async (tx) => {
+  return database.commit(async (tx) => {
     if ((await lockSession(tx, session_id))?.lease_id !== leaseId) return false
     await change(tx)
     return true

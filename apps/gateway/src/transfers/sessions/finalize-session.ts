@@ -95,16 +95,17 @@ interface Lease {
  * while another gateway has the lease.
  */
 async function takeLease(context: Context, sessionId: string): Promise<Lease | null> {
-  const { db } = context.database
+  const { commit } = context.database
   const id = toHex(context.randomBytes(16))
   const now = unixNow(context)
-  if (!(await leaseSession(db, sessionId, { id, until: now + LEASE_SECONDS, ...resumable(now) }))) return null
-  const renew = () => setLeaseUntil(db, sessionId, id, unixNow(context) + LEASE_SECONDS)
+  if (!(await commit((tx) => leaseSession(tx, sessionId, { id, until: now + LEASE_SECONDS, ...resumable(now) }))))
+    return null
+  const renew = () => commit((tx) => setLeaseUntil(tx, sessionId, id, unixNow(context) + LEASE_SECONDS))
   // A failed renewal may lose the lease, which the next transaction of the finalization notices.
   const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS)
   const setUntil = (until: number | null) => {
     clearInterval(timer)
-    return setLeaseUntil(db, sessionId, id, until)
+    return commit((tx) => setLeaseUntil(tx, sessionId, id, until))
   }
   return { id, end: () => setUntil(null), abandon: () => setUntil(unixNow(context) - 1) }
 }

@@ -75,7 +75,7 @@ async function begin(
   file: SessionFile,
   partBytes: number,
 ): Promise<PartsUpload | null> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const id = await announce(context, session, file)
   if (id === null) return null
   const { parts } = context.providers.named(session.provider)
@@ -83,7 +83,7 @@ async function begin(
     throw storageError(error)
   })
   // Of several gateways that begin at once, the first decides.
-  await db.transaction().execute(async (tx) => {
+  await commit(async (tx) => {
     await lockSession(tx, session.session_id)
     const current = await findSessionFile(tx, session.session_id, file.file_id)
     if (current?.object_id === id && current.upload_ref === null) await updateSessionFile(tx, file, { upload_ref: ref })
@@ -94,7 +94,7 @@ async function begin(
 
 /** The row of the object is written before its first byte, and the session holds it from the start. */
 async function announce(context: Context, { session_id, locker_id, provider }: Session, file: SessionFile) {
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     await lockSession(tx, session_id)
     const current = await findSessionFile(tx, session_id, file.file_id)
     if (current?.upload_state === 'open') return current.object_id

@@ -1,7 +1,6 @@
-import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely'
-import type { Db, Schema, UploadPartTable } from '../../db/schema.ts'
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
+import type { Db, Schema, Tx, UploadPartTable } from '../../db/schema.ts'
 
-type Tx = Transaction<Schema>
 export type PartRow = Selectable<UploadPartTable>
 
 /** A part with the provider's name for its object. */

@@ -2,10 +2,9 @@
 
 import { batch } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
-import type { Transaction } from 'kysely'
 import { restrictionError } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
-import type { Schema } from '../../db/schema.ts'
+import type { Tx } from '../../db/schema.ts'
 import { uploadAbandoned } from '../../files/errors.ts'
 import { holdObject, releaseObjects } from '../../files/object-store.ts'
 import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
@@ -38,7 +37,7 @@ export type RecordPart = (part: NewPart) => Promise<RecordedPart>
 /** Durable when it resolves. A refusal changes nothing, and leaves the object to the caller. */
 export function createPartRecorder(context: Context): RecordPart {
   return batch((parts: NewPart[]) =>
-    context.database.db.transaction().execute(async (tx) => {
+    context.database.commit(async (tx) => {
       const now = unixNow(context)
       const sessions = await lockSessions(tx, [...new Set(parts.map(({ sessionId }) => sessionId))])
       const take = await lockUnfinished(tx, context, sessions.values())
@@ -50,7 +49,7 @@ export function createPartRecorder(context: Context): RecordPart {
 }
 
 async function record(
-  tx: Transaction<Schema>,
+  tx: Tx,
   session: Session | undefined,
   part: NewPart,
   take: TakeUnfinished,
@@ -62,12 +61,7 @@ async function record(
 }
 
 /** A part may take long: its sender, or the session, may have been revoked meanwhile. */
-async function refusalOf(
-  tx: Transaction<Schema>,
-  session: Session,
-  { grant }: NewPart,
-  now: number,
-): Promise<ServiceError | null> {
+async function refusalOf(tx: Tx, session: Session, { grant }: NewPart, now: number): Promise<ServiceError | null> {
   if (!(await isStillGranted(tx, session, grant))) return uploadTokenInvalid()
   if (!acceptsParts(session, now)) return sessionClosed()
   if (!isGranted(session, grantOf(session))) return uploadTokenInvalid()
@@ -97,7 +91,7 @@ function takesInPlace({ object_id, upload_state }: SessionFile, objectId: string
 }
 
 async function recordPart(
-  tx: Transaction<Schema>,
+  tx: Tx,
   session: Session,
   part: NewPart,
   take: TakeUnfinished,

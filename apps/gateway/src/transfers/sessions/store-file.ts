@@ -2,10 +2,9 @@
 
 import type { ServiceError } from '@svc/http-service/service-error'
 import { withPrefix } from '@svc/protocol/bytes'
-import type { Transaction } from 'kysely'
 import { isRestrictionError } from '../../auth/restrictions.ts'
 import { unixNow } from '../../context.ts'
-import type { Schema } from '../../db/schema.ts'
+import type { Tx } from '../../db/schema.ts'
 import { findCurrent } from '../../files/direct-uploads.ts'
 import { removeObject } from '../../files/objects.ts'
 import { putFileIn } from '../../files/put-file.ts'
@@ -43,7 +42,7 @@ export async function storeFile(
   finalizing: Finalizing,
   { session_id, file_id }: SessionFile,
 ): Promise<StoreOutcome> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const { locker } = finalizing
   for (let i = 0; i < MAX_ATTEMPTS; i++) {
     const file = await findSessionFile(db, session_id, file_id)
@@ -53,10 +52,7 @@ export async function storeFile(
     const joined = await joinParts(context, finalizing, file)
     if (!joined) return 'done'
     if (joined === 'changed') continue
-    const outcome = await db
-      .transaction()
-      .execute((tx) => commitFile(tx, context, finalizing, file, joined))
-      .catch(outcomeOf)
+    const outcome = await commit((tx) => commitFile(tx, context, finalizing, file, joined)).catch(outcomeOf)
     if (outcome === 'stored') {
       context.partHashes.forget(fileKey(file))
       return 'done'
@@ -121,7 +117,7 @@ function onlyPart({ object_id, provider_ref, size_bytes, sha256 }: Part): Joined
 
 /** One transaction changes the locker and the session. */
 async function commitFile(
-  tx: Transaction<Schema>,
+  tx: Tx,
   context: FilesContext,
   { locker, leaseId, grant }: Finalizing,
   file: SessionFile,

@@ -1,8 +1,7 @@
-import type { Selectable, Transaction } from 'kysely'
-import type { Db, Locker, Schema, UploadSessionFileTable, UploadSessionTable } from '../../db/schema.ts'
+import type { Selectable } from 'kysely'
+import type { Db, Locker, Tx, UploadSessionFileTable, UploadSessionTable } from '../../db/schema.ts'
 import { ACCESS } from '../../lockers/access.ts'
 
-type Tx = Transaction<Schema>
 export type SessionRow = Selectable<UploadSessionTable>
 
 const LOCKER_FACTS = ['provider', ...ACCESS] as const
@@ -91,11 +90,11 @@ export async function updateSessionFile(
 
 /** False while another gateway has the lease, and when the session is closed or long over. */
 export async function leaseSession(
-  db: Db,
+  tx: Tx,
   sessionId: string,
   { id, until, now, resumedAfter }: { id: string; until: number } & SweepTimes,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  const { numUpdatedRows } = await tx
     .updateTable('upload_sessions')
     .set({ lease_id: id, lease_until: until })
     .where('session_id', '=', sessionId)
@@ -107,8 +106,8 @@ export async function leaseSession(
 }
 
 /** Renews a lease, or ends it with null. Does nothing when the lease was lost. */
-export async function setLeaseUntil(db: Db, sessionId: string, leaseId: string, until: number | null): Promise<void> {
-  await db
+export async function setLeaseUntil(tx: Tx, sessionId: string, leaseId: string, until: number | null): Promise<void> {
+  await tx
     .updateTable('upload_sessions')
     .set(until === null ? { lease_id: null, lease_until: null } : { lease_until: until })
     .where('session_id', '=', sessionId)
@@ -211,19 +210,17 @@ export async function extendSessions(tx: Tx, lockerId: string, seconds: number):
 }
 
 /** True when there may be more. */
-export async function deleteClosedSessions(db: Db, closedBefore: number, limit: number): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
-    const rows = await tx
-      .selectFrom('upload_sessions')
-      .select('session_id')
-      .where('closed_at', '<', closedBefore)
-      .limit(limit)
-      .execute()
-    const ids = rows.map(({ session_id }) => session_id)
-    if (ids.length === 0) return false
-    await tx.deleteFrom('tus_uploads').where('session_id', 'in', ids).execute()
-    await tx.deleteFrom('upload_session_files').where('session_id', 'in', ids).execute()
-    await tx.deleteFrom('upload_sessions').where('session_id', 'in', ids).execute()
-    return ids.length === limit
-  })
+export async function deleteClosedSessions(tx: Tx, closedBefore: number, limit: number): Promise<boolean> {
+  const rows = await tx
+    .selectFrom('upload_sessions')
+    .select('session_id')
+    .where('closed_at', '<', closedBefore)
+    .limit(limit)
+    .execute()
+  const ids = rows.map(({ session_id }) => session_id)
+  if (ids.length === 0) return false
+  await tx.deleteFrom('tus_uploads').where('session_id', 'in', ids).execute()
+  await tx.deleteFrom('upload_session_files').where('session_id', 'in', ids).execute()
+  await tx.deleteFrom('upload_sessions').where('session_id', 'in', ids).execute()
+  return ids.length === limit
 }

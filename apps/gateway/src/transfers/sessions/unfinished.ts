@@ -2,9 +2,8 @@
 // limit of its own: as much again as was bought (T-112).
 
 import { ServiceError } from '@svc/http-service/service-error'
-import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Db, Locker, Schema } from '../../db/schema.ts'
+import type { Db, Locker, Tx } from '../../db/schema.ts'
 import { releasedBytes } from '../../files/object-store.ts'
 import { requireFewReleased, tooMuchReleased } from '../../files/released.ts'
 import { findLockerOf } from '../../files/store.ts'
@@ -34,7 +33,7 @@ export type TakeUnfinished = (session: Session, bytes: number, givenUp?: number)
  * those of the sessions. A locker that is restricted takes nothing, and is not locked: what lifts that locks its sessions.
  */
 export async function lockUnfinished(
-  tx: Transaction<Schema>,
+  tx: Tx,
   { config }: Context,
   sessions: Iterable<Session>,
 ): Promise<TakeUnfinished> {
@@ -65,9 +64,9 @@ export function addUnfinished<Added>(
   context: Context,
   { locker_id, door }: SessionRow,
   { files, most }: { files: number; most: number },
-  add: (tx: Transaction<Schema>, locker: Locker) => Promise<Added>,
+  add: (tx: Tx, locker: Locker) => Promise<Added>,
 ): Promise<Added | null> {
-  return context.database.db.transaction().execute(async (tx) => {
+  return context.database.commit(async (tx) => {
     const locker = await lockLocker(tx, locker_id)
     const open = await countUnfinished(tx, locker_id, door, unixNow(context))
     return open + files > most ? null : add(tx, locker)

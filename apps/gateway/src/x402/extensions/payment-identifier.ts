@@ -19,7 +19,7 @@ import { findSettlement } from '../store.ts'
  * been. An identifier of another order is refused, and so is one whose quote can still be paid.
  */
 export async function identifiedQuote(context: X402Context, id: string, request: PayRequest): Promise<PayRequest> {
-  const { db } = context.database
+  const { db, commit } = context.database
   const idempotency_key = keyOf(id)
   const { pay_req_id } = request
   for (;;) {
@@ -35,14 +35,14 @@ export async function identifiedQuote(context: X402Context, id: string, request:
       if (isUsed || now <= earlier.expires_at) throw identifierConflict()
     }
     const taken = { idempotency_key, body_sha256: '', pay_req_id, created_at: now }
-    if (await takeIdempotencyKey(db, taken, kept?.pay_req_id ?? null)) return request
+    if (await commit((tx) => takeIdempotencyKey(tx, taken, kept?.pay_req_id ?? null))) return request
   }
 }
 
 /** After a payment that never pays, the identifier may be used with another quote. */
 export async function releaseIdentifier(context: X402Context, id: string, request: PayRequest): Promise<void> {
   if (await isPaid(context, request)) return
-  await releaseIdempotencyKey(context.database.db, keyOf(id), request.pay_req_id)
+  await context.database.commit((tx) => releaseIdempotencyKey(tx, keyOf(id), request.pay_req_id))
 }
 
 async function isPaid({ database }: X402Context, { pay_req_id }: PayRequest): Promise<boolean> {

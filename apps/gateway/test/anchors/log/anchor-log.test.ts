@@ -5,6 +5,7 @@ import type { LogAnchors } from '@svc/api/log'
 import type { LockerUsage } from '@svc/api/usage'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal, type TestGateway } from '@svc/testbed/test-gateway'
 import { type LogAnchorPayload, logAnchorPayload } from '@svc/transparency/anchor'
 import { readCheckpoint } from '@svc/transparency/checkpoint'
@@ -112,8 +113,8 @@ forEachDatabase('anchors of the log', (database) => {
     })
   })
   beforeEach(async () => {
-    await db.deleteFrom('budget_days').execute()
-    await db.deleteFrom('spending').execute()
+    await writable(db).deleteFrom('budget_days').execute()
+    await writable(db).deleteFrom('spending').execute()
   })
 
   it('T-105 LOG-24 replicas publish one transaction together', async () => {
@@ -178,7 +179,7 @@ forEachDatabase('anchors of the log', (database) => {
   it('LOG-24 waits while the daily budget is used up', async () => {
     const before = (await rows()).length
     await grow(1)
-    await db
+    await writable(db)
       .insertInto('budget_days')
       .values({
         budget: 'publication',
@@ -205,9 +206,9 @@ forEachDatabase('anchors of the log', (database) => {
     await house.gateway.rooms.log.publish()
     const due = async () => (await dueCheckpoint({ ...context, config }, cosigned + 1))?.size ?? null
     expect(await due()).toBeNull()
-    await db.insertInto('log_cosignatures').values({ size: cosigned, lines: '', is_quorum: 1 }).execute()
+    await writable(db).insertInto('log_cosignatures').values({ size: cosigned, lines: '', is_quorum: 1 }).execute()
     expect(await due()).toBe(cosigned)
-    await db.deleteFrom('log_cosignatures').execute()
+    await writable(db).deleteFrom('log_cosignatures').execute()
     testbed.clock.advance(HOUR)
     expect(await due()).toBe(cosigned + 1)
   })
@@ -220,7 +221,7 @@ forEachDatabase('anchors of the log', (database) => {
     const { nodes, signer } = house.gateway.rooms.anchors.publisher!
     expect(await unknownAnchors(db, nodes, signer)).toEqual({ statements: [], checkpoints: [] })
     const kept = await db.selectFrom('log_anchors').selectAll().orderBy('size', 'desc').limit(1).execute()
-    await db.deleteFrom('log_anchors').where('tx', '=', kept[0]!.tx).execute()
+    await writable(db).deleteFrom('log_anchors').where('tx', '=', kept[0]!.tx).execute()
     const { checkpoints } = await unknownAnchors(db, nodes, signer)
     expect(checkpoints).toEqual([JSON.parse(kept[0]!.payload)])
     expect(await anchoredGap(db, checkpoints)).toBeNull()
@@ -230,7 +231,7 @@ forEachDatabase('anchors of the log', (database) => {
     const other = root.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))
     expect(await anchoredGap(db, [{ ...rest, n, root: other }])).toMatchObject({ kind: 'forked' })
     expect(await anchoredGap(db, [{ ...rest, o: 'other.example/log', n: size + 3, root }])).toBeNull()
-    await db.insertInto('log_anchors').values(kept).execute()
+    await writable(db).insertInto('log_anchors').values(kept).execute()
   })
 
   it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {

@@ -1,7 +1,9 @@
 // Records of the oracle era as an export has them, the receipts they belong to, and a database to import them into.
 
 import { createHash } from 'node:crypto'
+import type { Database } from '@svc/database/open'
 import type { TestDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { manifestSignature, resultHash } from '@svc/protocol/attestation'
 import { toHex, withPrefix } from '@svc/protocol/bytes'
 import { lockerId } from '@svc/protocol/ids'
@@ -16,7 +18,7 @@ import {
   importRecords,
 } from '../../../src/attestations/import/import-records.ts'
 import { type ExportEntry, readExport } from '../../../src/attestations/import/read-export.ts'
-import type { Context } from '../../../src/context.ts'
+import type { Entry } from '../../../src/continuity/entries.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Db, Schema } from '../../../src/db/schema.ts'
 import { insertPayRequests, insertReceipt } from '../../../src/purchases/store.ts'
@@ -99,7 +101,7 @@ export async function* chunked(text: string, size = 1000): AsyncGenerator<Uint8A
 export async function addReceipt(db: Db, receiptId: string): Promise<string> {
   const pay_req_id = `pr_${receiptId}`
   const quote = { pay_req_id, provider: 'gcs', units: 1, quote: '{}', created_at: 0, expires_at: 300 }
-  await insertPayRequests(db, [quote])
+  await insertPayRequests(writable(db), [quote])
   const receipt = {
     receipt_id: receiptId,
     pay_req_id,
@@ -115,12 +117,12 @@ export async function addReceipt(db: Db, receiptId: string): Promise<string> {
     confirmed_at: '2025-02-01T00:00:00Z',
     result_hash: '',
   }
-  await insertReceipt(db, signReceipt(receipt, signer))
+  await insertReceipt(writable(db), signReceipt(receipt, signer))
   return receiptId
 }
 
 export interface ImportDatabase {
-  database: Context['database']
+  database: Database<Schema, Entry>
   db: Db
   context: ImportContext
   run(...records: Exported[]): Promise<ImportReport>
@@ -130,11 +132,12 @@ export interface ImportDatabase {
 }
 
 export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
-  const opened = await database.openMigrated<Schema>(migrations)
+  // Nothing is noted by an import.
+  const opened = (await database.openMigrated<Schema>(migrations)) as unknown as Database<Schema, Entry>
   const { db } = opened
   const keyOf = (hex: string) => ({ verifier: ed25519PublicKeyFromHex(hex)!, revokedSince: null })
   const keys = new Map([signerHex, vectorKey].map((hex) => [hex, keyOf(hex)]))
-  const context = { db, keysAt: async () => keys, now: () => Date.UTC(2026, 8, 1) }
+  const context = { database: opened, keysAt: async () => keys, now: () => Date.UTC(2026, 8, 1) }
   const tables = ['attestations', 'statements', 'snapshots', 'snapshot_chunks'] as const
   return {
     database: opened,

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { manifestSignature } from '@svc/protocol/attestation'
 import { verificationFacts } from '@svc/protocol/facts'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
@@ -142,8 +143,8 @@ forEachDatabase('importing records of the oracle era', (database) => {
     await run(record)
     const statements = await db.selectFrom('statements').selectAll().where('receipt_id', '=', 'rcpt_older').execute()
     const newer = statements.map((of) => ({ ...of, sequence: 1, statement_digest: '1'.repeat(64) }))
-    await db.insertInto('statements').values(newer).execute()
-    const row = db.updateTable('attestations').where('receipt_id', '=', 'rcpt_older')
+    await writable(db).insertInto('statements').values(newer).execute()
+    const row = writable(db).updateTable('attestations').where('receipt_id', '=', 'rcpt_older')
     await row.set({ sequence: 1, status: 'computed' }).execute()
     expect(await run(record)).toEqual(report({ existing: 1 }))
     expect(await findRecord(db, 'rcpt_older', 0)).toMatchObject({ sequence: 0, status: 'computed' })
@@ -164,13 +165,13 @@ forEachDatabase('importing records of the oracle era', (database) => {
   it('writes a record completely or not at all', async () => {
     const record = exported(await addReceipt(db, 'rcpt_half'))
     const orphan = { receipt_id: 'rcpt_half', sequence: 0, locker_id: '', snapshot_key: '', statement_digest: null }
-    await db
+    await writable(db)
       .insertInto('statements')
       .values({ ...orphan, record: '{}', anchor: null, issued_at: 0 })
       .execute()
     await expect(run(record)).rejects.toThrow(/unique/i)
     expect(await findAttestation(db, 'rcpt_half')).toBeNull()
-    await db.deleteFrom('statements').where('receipt_id', '=', 'rcpt_half').execute()
+    await writable(db).deleteFrom('statements').where('receipt_id', '=', 'rcpt_half').execute()
     expect(await run(record)).toEqual(report({ imported: 1 }))
   })
 
@@ -232,7 +233,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     for (const [receiptId, state] of Object.entries({ rcpt_pending: pending, rcpt_attested: attested })) {
       const record = exported(await addReceipt(house.db, receiptId))
       const row = { receipt_id: receiptId, locker_id: record.locker_id, proof_id: null, anchor_error: null }
-      await house.db
+      await writable(house.db)
         .insertInto('attestations')
         .values({ ...row, ...state, status_since: 1 })
         .execute()

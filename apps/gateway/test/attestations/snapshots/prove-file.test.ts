@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { bare } from '@svc/protocol/bytes'
 import { foldProof, leafHash, merkleLevels, merkleProof, treeDepth } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
@@ -76,7 +77,7 @@ forEachDatabase('a proof from a snapshot', (database) => {
       .where('content', 'like', `%"${name}","size_bytes":${count}}%`)
       .executeTakeFirstOrThrow()
     const write = (damaged: string) =>
-      db.updateTable('snapshot_chunks').set({ content: damaged }).where('chunk_id', '=', chunk_id).execute()
+      writable(db).updateTable('snapshot_chunks').set({ content: damaged }).where('chunk_id', '=', chunk_id).execute()
     for (const [part, other] of [
       [`"${name}","size_bytes":${count}`, `"${name}","size_bytes":7`],
       [name, 'folder/0000001.jpg'],
@@ -87,9 +88,9 @@ forEachDatabase('a proof from a snapshot', (database) => {
         await expect(proofs(snapshot.key, name)).rejects.toThrow(chunk_id)
       }
     }
-    await db.deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk_id).execute()
+    await writable(db).deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk_id).execute()
     await expect(proveFile(snapshot.key, name)).rejects.toThrow(chunk_id)
-    await db.insertInto('snapshot_chunks').values({ chunk_id, content }).execute()
+    await writable(db).insertInto('snapshot_chunks').values({ chunk_id, content }).execute()
     expect(await proveFile(snapshot.key, name)).toEqual(known)
   })
 })

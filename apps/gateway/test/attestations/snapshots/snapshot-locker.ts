@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Database } from '@svc/database/open'
 import type { TestDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import type { ObjectKey } from '@svc/storage/provider'
 import type { SnapshotFile } from '../../../src/attestations/snapshots/chunk-content.ts'
 import type { Snapshot } from '../../../src/attestations/snapshots/make-snapshot.ts'
@@ -34,39 +35,43 @@ export const objectOf = (filename: string): ObjectKey => ({ id: Buffer.from(file
 export async function openTestLocker(database: TestDatabase): Promise<TestLocker> {
   const opened = databases.get(database) ?? database.openMigrated<Schema>(migrations)
   databases.set(database, opened)
-  const { db } = await opened
+  const { db, commit } = await opened
   const lockerId = `locker_${randomBytes(6).toString('hex')}`
-  await db.insertInto('lockers').values(lockerRow(lockerId)).execute()
-  const request = { db, databaseUrl: database.url, lockerId, findAbsent: async () => new Set<string>() }
+  await writable(db).insertInto('lockers').values(lockerRow(lockerId)).execute()
+  const request = { db, commit, databaseUrl: database.url, lockerId, findAbsent: async () => new Set<string>() }
 
   async function write(rows: FileRow[]): Promise<void> {
     const names = rows.map(({ filename }) => filename)
     await remove(names)
-    await db.transaction().execute(async (tx) => {
-      for (let start = 0; start < rows.length; start += 1000) {
-        await tx
-          .insertInto('files')
-          .values(rows.slice(start, start + 1000))
-          .execute()
-      }
-      await changeManifest(tx, lockerId, { at: AT, files: rows.length })
-    })
+    await writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        for (let start = 0; start < rows.length; start += 1000) {
+          await tx
+            .insertInto('files')
+            .values(rows.slice(start, start + 1000))
+            .execute()
+        }
+        await changeManifest(tx, lockerId, { at: AT, files: rows.length })
+      })
   }
 
   async function remove(names: readonly string[]): Promise<void> {
-    await db.transaction().execute(async (tx) => {
-      let gone = 0n
-      for (let start = 0; start < names.length; start += 1000) {
-        const some = names.slice(start, start + 1000)
-        const { numDeletedRows } = await tx
-          .deleteFrom('files')
-          .where('locker_id', '=', lockerId)
-          .where('filename', 'in', some)
-          .executeTakeFirstOrThrow()
-        gone += numDeletedRows
-      }
-      if (gone > 0n) await changeManifest(tx, lockerId, { at: AT, files: -Number(gone) })
-    })
+    await writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        let gone = 0n
+        for (let start = 0; start < names.length; start += 1000) {
+          const some = names.slice(start, start + 1000)
+          const { numDeletedRows } = await tx
+            .deleteFrom('files')
+            .where('locker_id', '=', lockerId)
+            .where('filename', 'in', some)
+            .executeTakeFirstOrThrow()
+          gone += numDeletedRows
+        }
+        if (gone > 0n) await changeManifest(tx, lockerId, { at: AT, files: -Number(gone) })
+      })
   }
 
   return {
@@ -86,7 +91,9 @@ export async function openTestLocker(database: TestDatabase): Promise<TestLocker
 }
 
 export async function insert(db: Db, snapshot: Snapshot): Promise<void> {
-  await db.transaction().execute((tx) => insertSnapshot(tx, snapshot.row))
+  await writable(db)
+    .transaction()
+    .execute((tx) => insertSnapshot(tx, snapshot.row))
 }
 
 export async function filesIn(db: Db, { key }: Snapshot): Promise<SnapshotFile[]> {

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { resultHash } from '@svc/protocol/attestation'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -142,9 +143,13 @@ forEachDatabase('a snapshot of a locker', (database) => {
       .where('content', 'like', `%${locker.lockerId}%`)
       .execute()
     const content = chunk!.content.replace('only', 'also')
-    await locker.db.updateTable('snapshot_chunks').set({ content }).where('chunk_id', '=', chunk!.chunk_id).execute()
+    await writable(locker.db)
+      .updateTable('snapshot_chunks')
+      .set({ content })
+      .where('chunk_id', '=', chunk!.chunk_id)
+      .execute()
     await expect(filesIn(locker.db, snapshot)).rejects.toThrow(chunk!.chunk_id)
-    await locker.db.deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk!.chunk_id).execute()
+    await writable(locker.db).deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk!.chunk_id).execute()
     await expect(filesIn(locker.db, snapshot)).rejects.toThrow(chunk!.chunk_id)
     await insert(locker.db, (await takeSnapshotHere(locker.request))!)
     expect(await filesIn(locker.db, snapshot)).toHaveLength(1)

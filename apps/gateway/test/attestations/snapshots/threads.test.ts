@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import type { ObjectKey } from '@svc/storage/provider'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { takeSnapshot, takeSnapshotHere } from '../../../src/attestations/snapshots/take-snapshot.ts'
@@ -21,7 +22,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     tags: ['nightly'],
   }, async () => {
     const gone = ['folder/0000000.txt', 'folder/0004001.txt', 'folder/0005499.txt'].map((name) => objectOf(name).id)
-    const refs = locker.db.updateTable('files').where('locker_id', '=', locker.lockerId)
+    const refs = writable(locker.db).updateTable('files').where('locker_id', '=', locker.lockerId)
     await refs.set({ provider_ref: 'tx 1' }).where('filename', '=', 'folder/0000001.txt').execute()
     const heard: number[] = []
     const asked: ObjectKey[] = []
@@ -45,7 +46,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
 
   it('leaves the main thread nothing to do but to count the files', { tags: ['nightly'] }, async () => {
     let queries = 0
-    const db = locker.db.withPlugin({
+    const db = writable(locker.db).withPlugin({
       transformQuery({ node }) {
         queries++
         return node
@@ -74,9 +75,9 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
       const unlucky = await openTestLocker(database)
       // A content type that no other locker's chunks have.
       await unlucky.put(manyFiles(500).map((file) => ({ ...file, content_type: unlucky.lockerId })))
-      await unlucky.db.schema.alterTable('snapshot_chunks').renameTo('chunks_elsewhere').execute()
+      await writable(unlucky.db).schema.alterTable('snapshot_chunks').renameTo('chunks_elsewhere').execute()
       await expect(takeSnapshotInThread(unlucky.request)).rejects.toThrow('snapshot_chunks')
-      await unlucky.db.schema.alterTable('chunks_elsewhere').renameTo('snapshot_chunks').execute()
+      await writable(unlucky.db).schema.alterTable('chunks_elsewhere').renameTo('snapshot_chunks').execute()
       expect(await takeSnapshotInThread(unlucky.request)).toMatchObject({ fileCount: 500 })
     })
 

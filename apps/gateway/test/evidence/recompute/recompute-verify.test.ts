@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import type { RecomputeVerify } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import type { TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
@@ -75,7 +76,7 @@ forEachDatabase('recompute-verify', (database) => {
     await locker.removeFile('b.txt')
     const { db } = house.gateway.context.database
     const awaiting = { content_hash: null, size_bytes: null, hash_recorded_at: null }
-    const files = db.updateTable('files').where('locker_id', '=', locker.locker_id)
+    const files = writable(db).updateTable('files').where('locker_id', '=', locker.locker_id)
     await files.where('filename', '=', 'c.txt').set(awaiting).execute()
     await files
       .where('filename', '=', 'd.txt')

@@ -1,5 +1,6 @@
 import type { SelfVerify } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StatementRecord } from '../../../src/attestations/record.ts'
 import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from '../evidence-house.ts'
@@ -84,7 +85,9 @@ describe('self-verify finds', () => {
     const { record } = await statement.where('sequence', '=', sequence).executeTakeFirstOrThrow()
     const changed = JSON.parse(record)
     change(changed)
-    const rows = db.updateTable('statements').set({ record: JSON.stringify(changed) })
+    const rows = writable(db)
+      .updateTable('statements')
+      .set({ record: JSON.stringify(changed) })
     await rows.where('receipt_id', '=', receipt_id).where('sequence', '=', sequence).execute()
     expect(failed(await checksOf(receipt_id))).toEqual(expected)
   })
@@ -92,7 +95,7 @@ describe('self-verify finds', () => {
   it('EVID-11 a link to a statement that is missing', async () => {
     const { receipt_id } = await chainOfThree(house)
     const { db } = house.gateway.context.database
-    await db.deleteFrom('statements').where('receipt_id', '=', receipt_id).where('sequence', '=', 2).execute()
+    await writable(db).deleteFrom('statements').where('receipt_id', '=', receipt_id).where('sequence', '=', 2).execute()
     expect(failed(await checksOf(receipt_id))).toEqual(['chain_links'])
   })
 
@@ -102,13 +105,14 @@ describe('self-verify finds', () => {
     const { db } = house.gateway.context.database
     const chunks = await db.selectFrom('snapshot_chunks').selectAll().execute()
     const chunk = chunks.find(({ content }) => content.includes('file-0000250.txt'))!
-    if (how === 'gone') await db.deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk.chunk_id).execute()
+    if (how === 'gone')
+      await writable(db).deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk.chunk_id).execute()
     const content = how === 'no JSON' ? '{' : chunk.content.replace('file-0000250.txt', 'file-0000250.TXT')
-    await db.updateTable('snapshot_chunks').set({ content }).where('chunk_id', '=', chunk.chunk_id).execute()
+    await writable(db).updateTable('snapshot_chunks').set({ content }).where('chunk_id', '=', chunk.chunk_id).execute()
     const ofList = ['merkle_root_matches', 'result_hash_matches', 'manifest_digest_matches', 'snapshot_id_matches']
     expect(failed(await checksOf(fresh.receipt_id))).toEqual(ofList)
-    await db.deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk.chunk_id).execute()
-    await db.insertInto('snapshot_chunks').values(chunk).execute()
+    await writable(db).deleteFrom('snapshot_chunks').where('chunk_id', '=', chunk.chunk_id).execute()
+    await writable(db).insertInto('snapshot_chunks').values(chunk).execute()
     expect(await checksOf(fresh.receipt_id)).toEqual(PASSED)
   })
 
@@ -116,12 +120,12 @@ describe('self-verify finds', () => {
     const fresh = await house.listed(3)
     const { snapshotKey } = await house.state(fresh)
     const { db } = house.gateway.context.database
-    const snapshots = db.updateTable('snapshots').where('snapshot_key', '=', snapshotKey)
+    const snapshots = writable(db).updateTable('snapshots').where('snapshot_key', '=', snapshotKey)
     for (const chunk_list of [Buffer.alloc(0), Buffer.alloc(8), Buffer.alloc(8, 0xff), Buffer.from('something else')]) {
       await snapshots.set({ chunk_list }).execute()
       expect(failed(await checksOf(fresh.receipt_id))).toHaveLength(4)
     }
-    await db.deleteFrom('snapshots').where('snapshot_key', '=', snapshotKey).execute()
+    await writable(db).deleteFrom('snapshots').where('snapshot_key', '=', snapshotKey).execute()
     expect(failed(await checksOf(fresh.receipt_id))).toHaveLength(4)
   })
 })

@@ -1,4 +1,5 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import type { Kysely } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
@@ -12,7 +13,7 @@ const NEW = { contentType: 'text/plain', expectedHash: null }
 forEachDatabaseInGate('recording hashes', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.openMigrated<Schema>(migrations)).db
+    db = writable((await database.openMigrated<Schema>(migrations)).db)
   })
   beforeEach(async () => {
     await db.deleteFrom('files').execute()

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { expect, it } from 'vitest'
 import { unixNow } from '../../../src/context.ts'
@@ -90,7 +91,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     await house.later(3600)
     const { context } = house.gateway
     const receipt = await seedReceipt(context, { owner: locker.owner.identity, provider: 'arweave' })
-    await context.database.db
+    await writable(context.database.db)
       .transaction()
       .execute((tx) => renewLocker(tx, { ...receipt, extends: locker.receiptId }, unixNow(context)))
     await house.later(600)

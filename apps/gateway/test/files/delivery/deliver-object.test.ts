@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal } from '@svc/testbed/test-gateway'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
@@ -18,7 +19,7 @@ forEachDatabase('delivery', (database) => {
   const refOf = async (filename: string) => (await entryOf(locker, filename))?.provider_ref ?? null
   const bytesOf = async (filename: string) => (await publicBytes(house, locker, filename)).toString()
   const enqueue = (kind: 'settle-object' | 'drop-staged', object_id: string, options = {}) =>
-    house.gateway.context.database.db
+    writable(house.gateway.context.database.db)
       .transaction()
       .execute((tx) => house.gateway.context.queue.enqueue(tx, kind, { object_id }, options))
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LockerRecord } from '@svc/api/lockers'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import type { Drained } from '@svc/queue/queue'
 import type { SlowStore } from '@svc/storage/slow-store'
 import { startSlowServer } from '@svc/storage/test/slow-server'
@@ -73,7 +74,7 @@ export async function openDeliveryHouse(
     async reset() {
       hooks.beforeDelivery = async () => {}
       Object.assign(server, { isDown: false, isSealing: true, isReadable: true })
-      for (const table of ['settling_objects', 'objects'] as const) await db().deleteFrom(table).execute()
+      for (const table of ['settling_objects', 'objects'] as const) await writable(db()).deleteFrom(table).execute()
       for (const id of await staged()) await rm(join(folder, 'objects', id.slice(0, 2), id))
       // Jobs of theirs find nothing to do.
       await later(4 * 3600)

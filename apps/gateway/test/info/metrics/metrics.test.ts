@@ -1,5 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { buy, openMarket } from '@svc/testbed/market'
 import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
@@ -128,15 +129,19 @@ forEachDatabase('metrics', (database) => {
     } satisfies Parameters<typeof growth>[0]
     const grown = await growth(samples, async () => {
       const job = { receipt_id: `rcpt_${'0'.repeat(32)}` }
-      await opened.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', job))
+      await writable(opened.db)
+        .transaction()
+        .execute((tx) => queue.enqueue(tx, 'attest', job))
       await queue.drain()
     })
     expect(grown).toEqual({ dead: 1, waiting: 0, delayed: 0 })
     const delayed = await growth(samples, () =>
-      opened.db.transaction().execute(async (tx) => {
-        const delaySeconds = 100 * LATER
-        await queue.enqueue(tx, 'attest', { receipt_id: 'rcpt_x' }, { delaySeconds })
-      }),
+      writable(opened.db)
+        .transaction()
+        .execute(async (tx) => {
+          const delaySeconds = 100 * LATER
+          await queue.enqueue(tx, 'attest', { receipt_id: 'rcpt_x' }, { delaySeconds })
+        }),
     )
     expect(delayed).toEqual({ dead: 0, waiting: 0, delayed: 1 })
   })

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import type { KyselyPlugin } from 'kysely'
@@ -96,7 +97,7 @@ forEachDatabase('many scrapes', (database) => {
     }
     const counted = {
       ...context,
-      database: { ...context.database, db: context.database.db.withPlugin(counter) },
+      database: { ...context.database, db: writable(context.database.db).withPlugin(counter) },
       queue,
     }
     const metrics = createMetrics(counted, {

@@ -4,6 +4,7 @@ import { openDatabase } from '@svc/database/open'
 import { createLog } from '@svc/http-service/log'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { openFolderFiles } from '@svc/storage/local/files'
+import type { Entry } from '../../../src/continuity/entries.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
 import { createPublish } from '../../../src/log/publish.ts'
@@ -18,7 +19,7 @@ function reach(step: string): void {
   if (step === wanted && left-- === 0) process.kill(process.pid, 'SIGKILL')
 }
 
-const database = await openDatabase<Schema>({ url: DATABASE_URL, migrations })
+const database = await openDatabase<Schema, Entry>({ url: DATABASE_URL, migrations })
 const signer = ed25519Signer(Buffer.from(LOG_KEY, 'hex'))
 const folder = openFolderFiles(LOG_DIR)
 const files: typeof folder = {

@@ -1,8 +1,8 @@
 import { forEachDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { receiptId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Receipt, type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
-import type { Kysely } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
 import { receivedSums } from '../../../src/db/received-sums.ts'
@@ -33,9 +33,9 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 forEachDatabaseInGate('claims on a transaction', (database) => {
-  let db: Kysely<Schema>
+  let db: ReturnType<typeof writable<Schema>>
   beforeAll(async () => {
-    db = (await database.openMigrated<Schema>(migrations)).db
+    db = writable((await database.openMigrated<Schema>(migrations)).db)
   })
 
   const book = (kind: 'single' | 'batch', ...receipts: SignedReceipt[]) =>
@@ -205,10 +205,10 @@ forEachDatabase('sums of many payments', (database) => {
     expect(await receivedSums(db)).toEqual([])
     expect(await allOf(countReceipts(db))).toEqual([])
     const rows = Array.from({ length: 301 }, (_, i) => payment(i))
-    await insertPaymentTransactions(db, rows)
+    await insertPaymentTransactions(writable(db), rows)
     const bought = rows.filter((_, i) => i % 3 === 0)
     for (const { network, tx, asset } of bought)
-      await insertReceipt(db, receiptOf(tx, tx, { network, pay_asset: asset }))
+      await insertReceipt(writable(db), receiptOf(tx, tx, { network, pay_asset: asset }))
     const sums: Record<string, bigint> = {}
     for (const row of rows.filter(({ kind }) => kind !== 'refund'))
       sums[keyOf(row)] = (sums[keyOf(row)] ?? 0n) + BigInt(row.received)

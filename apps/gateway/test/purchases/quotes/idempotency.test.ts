@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { expectError, openMarket, payReqId } from '@svc/testbed/market'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
@@ -59,7 +60,7 @@ describe('a quote under an Idempotency-Key', () => {
     const { body } = await ask(key, order)
     const { db } = shop.gateway.context.database
     const body_sha256 = hash('sha256', '[2,"gcs",null,null]')
-    await db.updateTable('idempotency_keys').set({ body_sha256 }).where('idempotency_key', '=', key).execute()
+    await writable(db).updateTable('idempotency_keys').set({ body_sha256 }).where('idempotency_key', '=', key).execute()
     expect((await ask(key, order)).body).toEqual(body)
   })
 

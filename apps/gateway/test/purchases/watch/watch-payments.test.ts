@@ -5,6 +5,7 @@ import { honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { paySolanaPayUrl } from '@svc/devnet/solana-pay-wallet'
+import { writable } from '@svc/devnet/writable'
 import { expectError, legOf, openMarket, payReqId } from '@svc/testbed/market'
 import type { TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -215,11 +216,11 @@ describe('what strangers can make the gateway ask', () => {
       .executeTakeFirstOrThrow()
     for (let i = 0; i < rows.length; i += 500) {
       const some = rows.slice(i, i + 500)
-      await db
+      await writable(db)
         .insertInto('pay_requests')
         .values(some.map(({ pay_req_id }) => ({ ...stored, pay_req_id })))
         .execute()
-      await db.insertInto('watched_quotes').values(some).execute()
+      await writable(db).insertInto('watched_quotes').values(some).execute()
     }
     node.calls.length = 0
     await letLook(shop, 60, 1)

@@ -1,6 +1,7 @@
 import { createS3Key, listS3Keys, revokeS3Key } from '@svc/api/s3-credentials'
 import { forEachDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { createLog } from '@svc/http-service/log'
 import { schemaCheck } from '@svc/http-service/validate'
 import { ed25519Identity, expectRefusal, openTestGateway, type TestLocker } from '@svc/testbed/test-gateway'
@@ -94,7 +95,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
   ])('T-95 a row that was changed in the database for %s has another secret', async (_, changes) => {
     const made = done(await askKey(locker, { access: 'read', prefix: 'a/' }))
     const { db } = house.gateway.context.database
-    await db.updateTable('s3_keys').set(changes).where('access_key_id', '=', made.access_key_id).execute()
+    await writable(db).updateTable('s3_keys').set(changes).where('access_key_id', '=', made.access_key_id).execute()
     expect((await found(house, made))?.secret).not.toBe(made.secret_access_key)
   })
 
@@ -171,10 +172,12 @@ forEachDatabaseInGate('the store of S3 keys', (database) => {
 
   async function opened(...keys: S3KeyTable[]) {
     const { db } = await database.openMigrated<Schema>(migrations)
-    await db.deleteFrom('s3_keys').execute()
-    await db.transaction().execute(async (tx) => {
-      for (const row of keys) await insertKey(tx, row)
-    })
+    await writable(db).deleteFrom('s3_keys').execute()
+    await writable(db)
+      .transaction()
+      .execute(async (tx) => {
+        for (const row of keys) await insertKey(tx, row)
+      })
     return db
   }
 
@@ -189,9 +192,9 @@ forEachDatabaseInGate('the store of S3 keys', (database) => {
 
   it('ADD-42 a key is deleted by its own locker only, and once', async () => {
     const db = await opened(key('A'))
-    expect(await deleteS3Key(db, 'locker_2', 'A')).toBe(false)
-    expect(await deleteS3Key(db, 'locker_1', 'A')).toBe(true)
-    expect(await deleteS3Key(db, 'locker_1', 'A')).toBe(false)
+    expect(await deleteS3Key(writable(db), 'locker_2', 'A')).toBe(false)
+    expect(await deleteS3Key(writable(db), 'locker_1', 'A')).toBe(true)
+    expect(await deleteS3Key(writable(db), 'locker_1', 'A')).toBe(false)
   })
 
   it('ADD-42 keys that have expired or were revoked with everything else do not count, and go', async () => {
@@ -200,7 +203,11 @@ forEachDatabaseInGate('the store of S3 keys', (database) => {
     const good = key('good', { minted_epoch: 2 })
     const db = await opened(old, revoked, good, key('other', { locker_id: 'locker_2', expires_at: 1 }))
     const locker = { locker_id: 'locker_1', revoked_before: 2 } as Locker
-    expect(await db.transaction().execute((tx) => countWorkingKeys(tx, locker, 150))).toBe(1)
+    expect(
+      await writable(db)
+        .transaction()
+        .execute((tx) => countWorkingKeys(tx, locker, 150)),
+    ).toBe(1)
     expect((await db.selectFrom('s3_keys').select('access_key_id').orderBy('access_key_id').execute()).length).toBe(2)
     expect(await createKeyFinder(db)('good')).not.toBeNull()
   })
@@ -208,20 +215,20 @@ forEachDatabaseInGate('the store of S3 keys', (database) => {
   it('ADD-42 a last use is noted unless a later one than asked about is there', async () => {
     const db = await opened(key('A'))
     const lastUse = async () => (await createKeyFinder(db)('A'))?.last_used_at
-    await noteLastUse(db, 'A', 5000, 1400)
+    await noteLastUse(writable(db), 'A', 5000, 1400)
     expect(await lastUse()).toBe(5000)
-    await noteLastUse(db, 'A', 8599, 4999)
+    await noteLastUse(writable(db), 'A', 8599, 4999)
     expect(await lastUse()).toBe(5000)
-    await noteLastUse(db, 'A', 8600, 5000)
+    await noteLastUse(writable(db), 'A', 8600, 5000)
     expect(await lastUse()).toBe(8600)
   })
 
   it('ADD-42 expired keys are swept in batches', async () => {
     const expired = ['A', 'B', 'C'].map((id) => key(id, { expires_at: 150 }))
     const db = await opened(...expired, key('good', { expires_at: 151 }))
-    expect(await deleteExpiredKeys(db, 150, 2)).toBe(2)
-    expect(await deleteExpiredKeys(db, 150, 2)).toBe(1)
-    expect(await deleteExpiredKeys(db, 150, 2)).toBe(0)
+    expect(await deleteExpiredKeys(writable(db), 150, 2)).toBe(2)
+    expect(await deleteExpiredKeys(writable(db), 150, 2)).toBe(1)
+    expect(await deleteExpiredKeys(writable(db), 150, 2)).toBe(0)
     expect(await createKeyFinder(db)('good')).not.toBeNull()
   })
 })

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
@@ -57,9 +58,9 @@ forEachDatabase('pages of keys', (database) => {
     const folders = keys
       .filter((key) => key.endsWith('/'))
       .map((folder) => ({ locker_id, folder, content_type: 'text/plain', metadata: null, created_at: 5 }))
-    for (const rows of chunks(stored)) await db.insertInto('files').values(rows).execute()
-    for (const rows of chunks(waiting.map(file))) await db.insertInto('files').values(rows).execute()
-    for (const rows of chunks(folders)) await db.insertInto('s3_folders').values(rows).execute()
+    for (const rows of chunks(stored)) await writable(db).insertInto('files').values(rows).execute()
+    for (const rows of chunks(waiting.map(file))) await writable(db).insertInto('files').values(rows).execute()
+    for (const rows of chunks(folders)) await writable(db).insertInto('s3_folders').values(rows).execute()
     return locker_id
   }
 

@@ -4,6 +4,7 @@ import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { expect, it, onTestFinished } from 'vitest'
 import { insertDirectUpload, insertObjects } from '../../../src/files/object-store.ts'
 import { readObjectHeaders } from '../../../src/s3/objects/object-headers.ts'
@@ -101,10 +102,12 @@ forEachDatabase('objects of S3', (database) => {
     const since = Math.floor(now() / 1000)
     const minted = { minted_by: locker.owner.identity, minted_epoch: 0 }
     const promised = { content_type: 'text/plain', expected_hash: null, promised_bytes: 6, look_at: since + 600 }
-    await database.db.transaction().execute(async (tx) => {
-      await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
-      await insertDirectUpload(tx, { object_id, locker_id, filename: 'arrived', ...promised, ...minted })
-    })
+    await writable(database.db)
+      .transaction()
+      .execute(async (tx) => {
+        await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
+        await insertDirectUpload(tx, { object_id, locker_id, filename: 'arrived', ...promised, ...minted })
+      })
     await expectS3Error(put('arrived', 'mine', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
     expect((await bytesOf('arrived')).toString()).toBe('theirs')
   })

@@ -1,5 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
@@ -72,7 +73,7 @@ forEachDatabase('expired upload sessions', (database) => {
     house.clock.advance(600)
     const lease = { lease_id: 'another', lease_until: Math.floor(house.clock.now() / 1000) + 15 }
     const { session_id } = session.opened
-    await db().updateTable('upload_sessions').set(lease).where('session_id', '=', session_id).execute()
+    await writable(db()).updateTable('upload_sessions').set(lease).where('session_id', '=', session_id).execute()
     await sweepSessions(context)
     expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'partial', closed_at: null }])
     house.clock.advance(16)

@@ -1,6 +1,7 @@
 import { truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
@@ -60,7 +61,7 @@ const unfinished = () => db().selectFrom('objects').selectAll().where('state', '
 const sessionRow = async ({ opened }: TestSession) =>
   db().selectFrom('upload_sessions').selectAll().where('session_id', '=', opened.session_id).executeTakeFirstOrThrow()
 const changeSession = ({ opened }: TestSession, changes: object) =>
-  db().updateTable('upload_sessions').set(changes).where('session_id', '=', opened.session_id).execute()
+  writable(db()).updateTable('upload_sessions').set(changes).where('session_id', '=', opened.session_id).execute()
 
 it.each([
   ['before it writes', 'write'],

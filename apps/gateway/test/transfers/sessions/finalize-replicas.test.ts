@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { watchedStorage } from '../../files/confirm/confirm.ts'
@@ -84,7 +85,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     const { db } = house.gateway.context.database
     const expired = { expires_at: Math.floor(house.clock.now() / 1000) - 86_400 }
     const { session_id } = outdated.opened
-    await db.updateTable('upload_sessions').set(expired).where('session_id', '=', session_id).execute()
+    await writable(db).updateTable('upload_sessions').set(expired).where('session_id', '=', session_id).execute()
     house.clock.advance(300)
     await house.gateway.context.queue.drain()
     expect((await repeated.status()).body).toMatchObject({ status: 'complete' })

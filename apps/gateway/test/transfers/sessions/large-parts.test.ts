@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
@@ -187,7 +188,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     const folder = await partsFolder(to)
     await rm(folder, { recursive: true })
     const sealed = { upload_state: 'sealed' } as const
-    await db().updateTable('upload_session_files').set(sealed).where('session_id', '=', session_id).execute()
+    await writable(db()).updateTable('upload_session_files').set(sealed).where('session_id', '=', session_id).execute()
     expect(await openParts(row, before, part)).toBeNull()
     await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
   })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { UploadSession } from '@svc/api/upload-sessions'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal, openTestGateway, type Reply } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { newUploadToken } from '../../../src/transfers/sessions/session-token.ts'
@@ -141,6 +142,6 @@ it('T-15 a token that matches the session id but not the stored hash is refused'
   const { session_id } = session.opened
   const { db } = house.gateway.context.database
   const changed = { token_hash: '0'.repeat(64) }
-  await db.updateTable('upload_sessions').set(changed).where('session_id', '=', session_id).execute()
+  await writable(db).updateTable('upload_sessions').set(changed).where('session_id', '=', session_id).execute()
   expectRefusal(await session.status(), 401, 'UPLOAD_TOKEN_INVALID')
 })

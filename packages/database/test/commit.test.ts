@@ -1,0 +1,107 @@
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { expect, it } from 'vitest'
+import { createCommit, type Guard } from '../src/commit.ts'
+import { DatabaseUnavailable } from '../src/unavailable.ts'
+
+interface Schema {
+  things: { name: string }
+}
+
+const migrations = {
+  '0001-things': async (db: Kysely<unknown>) => {
+    await db.schema
+      .createTable('things')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .execute()
+  },
+}
+
+forEachDatabaseInGate('a commit', (database) => {
+  const journal: string[] = []
+  const unclear: string[] = []
+  let refusal: Error | null = null
+  const guard: Guard<string> = {
+    async requireCurrent() {},
+    assertCurrent() {
+      if (refusal) throw refusal
+    },
+    async journal(entries) {
+      journal.push(...entries)
+    },
+    unclear: (entries) => void unclear.push(...entries),
+  }
+  const opened = forEachTest(async () => {
+    journal.length = 0
+    unclear.length = 0
+    refusal = null
+    const db = writable((await database.open<Schema>(migrations)).db)
+    await writable(db).deleteFrom('things').execute()
+    return { db, commit: createCommit<Schema, string>(db, database.dialect, guard) }
+  })
+  const add = (name: string) => (tx: Transaction<Schema>, note: (entry: string) => void) => {
+    note(name)
+    return tx.insertInto('things').values({ name }).execute()
+  }
+  const names = async () =>
+    (await opened.db.selectFrom('things').select('name').orderBy('name').execute()).map(({ name }) => name)
+
+  it('keeps what callers wrote together, and notes it in the journal', async () => {
+    const wanted = Array.from({ length: 30 }, (_, i) => `thing ${i + 10}`)
+    await Promise.all(wanted.map((name) => opened.commit(add(name))))
+    expect(await names()).toEqual(wanted)
+    expect(journal.toSorted()).toEqual(wanted)
+  })
+
+  it('fails for a caller alone, whose writes and notes are undone', async () => {
+    const failing = async (tx: Transaction<Schema>, note: (entry: string) => void) => {
+      await add('half')(tx, note)
+      await add('a')(tx, note)
+    }
+    const outcomes = await Promise.allSettled([
+      opened.commit(add('a')),
+      opened.commit(failing),
+      opened.commit(async (tx) => {
+        await add('given up')(tx, () => {})
+        throw new Error('changed its mind')
+      }),
+      opened.commit(add('b')),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect(await names()).toEqual(['a', 'b'])
+    expect(journal).toEqual(['a', 'b'])
+  })
+
+  it('is refused while the database is behind, unless it may', async () => {
+    refusal = new Error('behind')
+    await expect(opened.commit(add('a'))).rejects.toBe(refusal)
+    await opened.commit(add('b'), { whileBehind: true })
+    expect(await names()).toEqual(['b'])
+  })
+
+  it('says what may have been written when its connection broke', async () => {
+    const broken = new DatabaseUnavailable('the connection broke')
+    const work = async (tx: Transaction<Schema>, note: (entry: string) => void) => {
+      await add('a')(tx, note)
+      throw broken
+    }
+    await expect(opened.commit(work)).rejects.toBe(broken)
+    expect([unclear, journal]).toEqual([['a'], []])
+  })
+
+  it('answers no sooner than the journal has it', async () => {
+    const held = Promise.withResolvers<void>()
+    const commit = createCommit<Schema, string>(opened.db, database.dialect, { ...guard, journal: () => held.promise })
+    let isAnswered = false
+    const answered = commit(add('a')).then(() => {
+      isAnswered = true
+    })
+    // A commit behind it is not held up.
+    await opened.commit(async (tx) => sql`select 1`.execute(tx))
+    expect([isAnswered, await names()]).toEqual([false, ['a']])
+    held.resolve()
+    await answered
+  })
+})
