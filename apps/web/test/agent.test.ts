@@ -28,6 +28,7 @@ let agent: Awaited<ReturnType<typeof startTestAgent>>
 let port: number
 let agentUrl: string
 const site = useSite({
+  landing: 'at once',
   withAllAssets: true,
   async variables() {
     port = await freePort()

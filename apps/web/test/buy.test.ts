@@ -13,7 +13,7 @@ import { injectEvmWallet, injectStandardWallet, type StandardOptions } from './i
 import { useSite } from './site.ts'
 import { click, expectCalm, expectGoodLooks, useKey, visit } from './visit.ts'
 
-const site = useSite({ withAllAssets: true })
+const site = useSite({ withAllAssets: true, landing: 'at once' })
 
 /** Goes to the step where the price is paid, with this leg. */
 async function order(page: Page, asset = 'USDC', network = 'Solana'): Promise<void> {

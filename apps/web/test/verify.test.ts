@@ -13,7 +13,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { useFolder, useSite } from './site.ts'
 import { click, expectCalm, expectGoodLooks, visit } from './visit.ts'
 
-const site = useSite()
+const site = useSite({ landing: 'at once' })
 const folder = useFolder()
 
 const file = (name: string, text: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from(text) })
