@@ -1,149 +1,69 @@
-// Everything that release 1.0.0 issued or stored is still valid.
+// What release 1.0.0 issued is still valid, and what it stored goes on by way of release 1.1.0.
 
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { DatabaseSync } from 'node:sqlite'
+import { openDatabase } from '@svc/database/open'
+import { createFreshDatabase } from '@svc/devnet/databases'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { fromHex } from '@svc/protocol/bytes'
-import { lockerId } from '@svc/protocol/ids'
+import { startProcess } from '@svc/devnet/start-process'
+import { tableNames } from '@svc/devnet/table-names'
+import { writable } from '@svc/devnet/writable'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { readReceipt, receiptFacts } from '@svc/verifier/receipt-facts'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
+import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
 import { startTestAgent } from '../src/agent.ts'
-import { startTestGateway } from '../src/gateway.ts'
-import { ed25519Identity, evmIdentity, type Identity, type SignedCall, signCall } from '../src/signing.ts'
+import { ed25519Identity, signCall } from '../src/signing.ts'
 
 const FIXTURE = new URL('./fixtures/1.0.0/', import.meta.url)
-const owner = ed25519Identity(DEMO_PAYERS[0]!.privateKeyBytes)
-const evmOwner = evmIdentity(fromHex(DEV_PAYERS[0]!.privateKey.slice(2), 32)!)
+const GATEWAY = new URL('../../apps/gateway/bin/svc-gateway.mjs', import.meta.url)
+const CLI = new URL('../../apps/cli/bin/svc.mjs', import.meta.url)
+const UPGRADE = 'the database is older than release 1.1.0: start release 1.1.0 on it once, then start this release'
 
-/** With their receipts and the number of the next statement. */
-const OWNERS = [
-  { who: owner, name: 'receipt-sol.json', next: 3 },
-  { who: evmOwner, name: 'receipt-evm.json', next: 2 },
-]
+const answer = (name: string) => readFile(new URL(`answers/${name}`, FIXTURE))
 
-const answer = (name: string) => readFile(new URL(`answers/${name}`, FIXTURE), 'utf8')
-const jsonAnswer = async (name: string) => JSON.parse(await answer(name))
-
-/** Services on a copy of the data. Their clock starts just after the data was written. */
-async function openEarlierData() {
+async function copyOf(path: string, name = ''): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-earlier-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  await cp(new URL('state', FIXTURE), folder, { recursive: true })
-  const now = 1000 * (Number(await answer('time')) + 60)
-  return { folder, now }
+  await cp(new URL(path, FIXTURE), join(folder, name), { recursive: true })
+  return folder
 }
 
-async function startOnEarlierData() {
-  const { folder, now } = await openEarlierData()
-  const gateway = await startTestGateway({ DATA_DIR: folder }, { now: () => now })
-  onTestFinished(() => gateway.stop())
-  const get = (path: string) => fetch(gateway.url + path)
-  async function signed(who: Identity, call: SignedCall) {
-    const { headers, body } = signCall(who, call, now)
-    const type = { 'content-type': 'application/json' }
-    const init = { method: call.method ?? 'GET', headers: { ...headers, ...(body && type) }, ...(body && { body }) }
-    const response = await fetch(gateway.url + call.path, init as RequestInit)
-    const text = await response.text()
-    expect(response.status, text).toBe(200)
-    return JSON.parse(text)
-  }
-  return { gateway, get, signed }
-}
+const runGateway = (command: string, env: Record<string, string>) =>
+  startProcess(GATEWAY, { args: [command], env: { SVC_MODE: 'development', ...env } }).ended
 
-it('RCPT-01 receipts of release 1.0.0 are served unchanged, with valid signatures', async () => {
-  const { get } = await startOnEarlierData()
-  for (const { name } of OWNERS) {
-    const receipt = await jsonAnswer(name)
-    const served = await get(`/v1/receipts/${receipt.receipt_id}`)
-    expect(await served.json()).toEqual(receipt)
-    const verified = await get(`/v1/receipts/${receipt.receipt_id}/verify`)
-    expect(await verified.json()).toMatchObject({ valid: true })
-  }
-})
-
-it('PAY-52 a payment of release 1.0.0 that is confirmed again returns its receipt', async () => {
-  const { gateway } = await startOnEarlierData()
-  const receipt = await jsonAnswer('receipt-sol.json')
-  const confirmed = await fetch(`${gateway.url}/v1/storage/confirm`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x402-tx': receipt.tx_hash },
-    body: JSON.stringify({ pay_req_id: receipt.pay_req_id }),
-  })
-  expect(await confirmed.json()).toMatchObject({ receipt: { receipt_id: receipt.receipt_id } })
-})
-
-it('SHORT-01 links of release 1.0.0 still open their files', async () => {
-  const { get } = await startOnEarlierData()
-  for (const name of ['url.json', 'public.json']) {
-    const { pathname } = new URL((await jsonAnswer(name)).url)
-    const response = await get(pathname)
-    expect([response.status, await response.text()]).toEqual([200, 'hello, locker\n'])
-  }
-})
-
-it('CLI-02 EVID-11 evidence bundles of release 1.0.0 verify, offline and as served today', async () => {
-  const { get } = await startOnEarlierData()
-  const pinned = readPinnedKeys(await answer('keys.json'))
+it('RCPT-01 CLI-02 EVID-11 receipts and evidence bundles of release 1.0.0 verify offline', async () => {
+  const pinned = readPinnedKeys(String(await answer('keys.json')))
   if (!pinned.ok) throw new Error(pinned.problem)
-  for (const name of ['bundle-sol.json', 'bundle-evm.json']) {
-    const kept = await answer(name)
-    const served = await (await get(`/v1/storage/evidence-bundle?receipt_id=${JSON.parse(kept).receipt_id}`)).text()
-    for (const bundle of [kept, served]) {
-      const verified = await verifyBundle([new TextEncoder().encode(bundle)], { pinnedKeys: pinned.keys })
-      expect(verified).toMatchObject({ refused: null, failed: [] })
-    }
-    const { envelope } = JSON.parse(kept)
-    expect(JSON.parse(served).envelope).toEqual(envelope)
+  for (const chain of ['sol', 'evm']) {
+    const verified = await verifyBundle([await answer(`bundle-${chain}.json`)], { pinnedKeys: pinned.keys })
+    expect(verified).toMatchObject({ refused: null, failed: [] })
+    const receipt = readReceipt(await answer(`receipt-${chain}.json`))
+    if (verified.refused !== null || !receipt) throw new Error('cannot be read')
+    const facts = receiptFacts(receipt, verified)
+    for (const name of ['receipt_signature_valid', 'receipt_id_matches', 'receipt_key_pinned'] as const)
+      expect(facts[name]).toEqual({ value: 'passed' })
   }
 })
 
-it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 can use their lockers, and the next statement follows the last', {
-  tags: ['nightly'],
-}, async () => {
-  const { gateway, get, signed } = await startOnEarlierData()
-  for (const { who, name, next } of OWNERS) {
-    const { receipt_id: receiptId } = await jsonAnswer(name)
-    const ids = { receiptId, lockerId: lockerId(receiptId) }
-    const base = `/v1/lockers/${ids.lockerId}`
-    const created = await signed(who, {
-      ...ids,
-      method: 'POST',
-      path: `${base}/files`,
-      ops: ['locker:write'],
-      body: { filename: 'later.txt', content_type: 'text/plain' },
-    })
-    const { pathname } = new URL(created.upload_url)
-    const headers = { 'content-type': 'text/plain' }
-    expect((await fetch(gateway.url + pathname, { method: 'PUT', headers, body: 'later' })).status).toBe(200)
-    const query = new URLSearchParams({ receipt_id: receiptId, filename: 'later.txt' })
-    expect((await fetch(`${gateway.url}/v1/files/confirm?${query}`, { method: 'POST' })).status).toBe(200)
-    const path = `/v1/storage/attest?receipt_id=${receiptId}&sync=true`
-    await signed(who, { receiptId, method: 'POST', path, ops: ['locker:attest'] })
-    const { statements } = (await (await get(`/v1/storage/statements?receipt_id=${receiptId}`)).json()) as {
-      statements: { sequence: number; statement_digest: string; prev_statement_digest: string | null }[]
-    }
-    const [last, before] = [...statements].sort((a, b) => b.sequence - a.sequence)
-    expect(last).toMatchObject({ sequence: next, prev_statement_digest: before?.statement_digest })
-  }
-})
-
-it('ADD-16 lockers of release 1.0.0 are found by the wallet that paid', { tags: ['nightly'] }, async () => {
-  const { gateway, signed } = await startOnEarlierData()
-  for (const { who, name } of OWNERS) {
-    const path = `/v1/lockers?wallet=${who.identity}`
-    const { lockers } = await signed(who, { path, ops: ['locker:list'], envelope: { aud: gateway.url } })
-    const { receipt_id } = await jsonAnswer(name)
-    expect(lockers).toContainEqual(expect.objectContaining({ receipt_id, role: 'owner', opened: true }))
-  }
+it('svc has the lockers that release 1.0.0 remembered', async () => {
+  const folder = await copyOf('client', 'svc')
+  const { stdout } = await startProcess(CLI, { args: ['lockers', '--json'], env: { XDG_CONFIG_HOME: folder } }).ended
+  const kept = await readdir(join(folder, 'svc/lockers'))
+  const lockers = await Promise.all(kept.map((name) => readFile(join(folder, 'svc/lockers', name), 'utf8')))
+  const listed = stdout.trim().split('\n')
+  expect(new Set(listed.map((line) => JSON.parse(line)))).toEqual(new Set(lockers.map((text) => JSON.parse(text))))
 })
 
 it('AGENT-03 a subscription and a delegation bought from release 1.0.0 still exist', async () => {
-  const { folder, now } = await openEarlierData()
-  const agent = await startTestAgent({ DATA_DIR: `${folder}/agent` }, { now: () => now })
+  const folder = await copyOf('state')
+  const now = 1000 * (Number(await answer('time')) + 60)
+  const agent = await startTestAgent({ DATA_DIR: join(folder, 'agent') }, { now: () => now })
   onTestFinished(() => agent.stop())
+  const owner = ed25519Identity(DEMO_PAYERS[0]!.privateKeyBytes)
   const { headers } = signCall(
     owner,
     { path: '/v1/delegations', ops: ['locker:read'], headers: { 'x-svc-identity': owner.identity } },
@@ -154,4 +74,36 @@ it('AGENT-03 a subscription and a delegation bought from release 1.0.0 still exi
   expect(response.status, text).toBe(200)
   const { delegations } = JSON.parse(text) as { delegations: { status: string }[] }
   expect(delegations).toMatchObject([{ status: 'active' }])
+})
+
+it('ADD-30 ADD-31 a SQLite database of release 1.0.0 is refused unchanged, with how to upgrade', {
+  tags: ['nightly'],
+}, async () => {
+  const folder = await copyOf('state')
+  const read = () => readFile(join(folder, 'gateway.db'))
+  const before = await read()
+  for (const command of ['start', 'migrate-to-postgres']) {
+    const env = { DATA_DIR: folder, TARGET_DATABASE_URL: 'postgres://127.0.0.1:1/none' }
+    const { code, stderr, stdout } = await runGateway(command, env)
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(UPGRADE)])
+  }
+  expect(before.equals(await read())).toBe(true)
+})
+
+it('ADD-31 a PostgreSQL database of release 1.0.0 is refused unchanged, with how to upgrade', {
+  tags: ['nightly'],
+}, async () => {
+  const source = new DatabaseSync(join(await copyOf('state'), 'gateway.db'))
+  const names = source.prepare('select name from schema_migrations order by name').all()
+  source.close()
+  const { url, drop } = await createFreshDatabase('postgres')
+  onTestFinished(drop)
+  const migrations = Object.fromEntries(names.map(({ name }) => [name, async () => {}]))
+  const { db, close } = await openDatabase({ url, migrations })
+  onTestFinished(close)
+  const { code, stderr, stdout } = await runGateway('start', { DATA_DIR: await copyOf('state'), DATABASE_URL: url })
+  expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(UPGRADE)])
+  expect(await tableNames(writable(db))).toEqual([])
+  const { rows } = await sql`select name from schema_migrations order by name`.execute(db)
+  expect(rows).toEqual(names)
 })

@@ -3,14 +3,16 @@
 import { cp, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase } from '@svc/database/open'
+import { openDatabase, type Reader } from '@svc/database/open'
 import { testClock } from '@svc/devnet/clock'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
+import { migrations } from '@svc/gateway/db/migrations'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, evmIdentity, expectRefusal, openTestGateway, type Reply } from '../src/test-gateway.ts'
 
 const FIXTURE = new URL('./fixtures/1.1.0/', import.meta.url)
@@ -62,6 +64,15 @@ function done<Body>({ status, body }: Reply<Body>): Body {
   return body
 }
 
+async function schemaOf<Schema>(db: Reader<Schema>, dialect: 'sqlite' | 'postgres') {
+  const tables = await writable(db).introspection.getTables()
+  const own = tables.filter(({ schema }) => schema === undefined || schema === 'public')
+  const names = sql`select type, name, tbl_name from sqlite_schema where type <> 'table' order by name`
+  const indexes = sql`select indexdef from pg_indexes where schemaname = 'public' order by indexname`
+  const { rows } = await (dialect === 'sqlite' ? names : indexes).execute(db)
+  return { tables: own.sort((a, b) => (a.name < b.name ? -1 : 1)), rows }
+}
+
 for (const dialect of ['sqlite', 'postgres'] as const)
   describe(`data of release 1.1.0 (${dialect})`, { shuffle: false }, () => {
     const data = forAllTests(() => openData(dialect))
@@ -85,6 +96,15 @@ for (const dialect of ['sqlite', 'postgres'] as const)
         const bytes = new TextEncoder().encode(JSON.stringify(bundle))
         expect(await verifyBundle([bytes], { pinnedKeys: pinned.keys })).toMatchObject({ refused: null, failed: [] })
       }
+    })
+
+    it('ADD-31 has the schema of a new database', async () => {
+      const { url, drop } = await createFreshDatabase(dialect)
+      onTestFinished(drop)
+      const fresh = await openDatabase({ url, migrations })
+      onTestFinished(fresh.close)
+      const { db } = data.house.gateway.context.database
+      expect(await schemaOf(db, dialect)).toEqual(await schemaOf(fresh.db, dialect))
     })
 
     it('PAY-06 PAY-52 ENV-13 gives no second receipt or quote, and takes no envelope twice', async () => {

@@ -3,18 +3,29 @@ import { type Kysely, sql } from 'kysely'
 import { type ColumnTypes, columnTypesOf, type DialectName } from './dialects.ts'
 import { isDatabaseUnavailable } from './unavailable.ts'
 
-type Change = (db: Kysely<unknown>, column: ColumnTypes) => Promise<void>
+export type Change = (db: Kysely<unknown>, column: ColumnTypes) => Promise<void>
 
 /**
  * A function only expands the schema: releases that do not know it go on working beside it. A contraction takes away
  * what some of them use; it names the migration that a release must know to work without.
  */
-export type Migration = Change | Contraction
+export type Migration = Change | Contraction | Baseline
 
 interface Contraction {
   /** The migration that came with the first release which does not need what is taken away. */
   needs: string
   contract: Change
+}
+
+/**
+ * Comes first and creates the schema of a release at once. It has the name of that release's last migration: a database
+ * that has it needs no baseline, and one that has only earlier ones must be brought to that release first.
+ */
+interface Baseline {
+  release: string
+  /** The first of the migrations that it takes the place of, which tells an older database from another service's. */
+  first: string
+  create: Change
 }
 
 /** Applied in the order of their names: `0001-receipts`, `0002-lockers`, … One that has landed is never edited. */
@@ -63,21 +74,27 @@ export async function applyMigrations(
   // On SQLite the transaction itself holds the write lock from its start.
   if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(transaction)
   const bookkeeping = transaction.$extendTables<Bookkeeping>()
-  const applied = await appliedMigrations(bookkeeping)
+  const applied = await appliedMigrations(bookkeeping, migrations)
   refuseForeignDatabase(applied, migrations)
   const pending = Object.keys(migrations)
     .sort()
     .filter((name) => !applied.has(name))
   if (pending.length > 0 && dialect === 'postgres') await yieldToQueries(transaction)
   for (const name of pending) {
-    const migration = migrations[name] as Migration // of its own keys
-    const [change, needs] = typeof migration === 'function' ? [migration, null] : [migration.contract, migration.needs]
+    const { change, needs } = changeOf(migrations[name] as Migration) // of its own keys
     if (needs !== null && !(needs < name && Object.hasOwn(migrations, needs))) {
       throw new Error(`the migration ${name} needs ${needs}, which is none before it`)
     }
     await change(transaction, columnTypesOf(dialect))
     await bookkeeping.insertInto('schema_migrations').values({ name, needs }).execute()
   }
+}
+
+/** `needs` is null for one that only expands. */
+export function changeOf(migration: Migration): { change: Change; needs: string | null } {
+  if (typeof migration === 'function') return { change: migration, needs: null }
+  if ('create' in migration) return { change: migration.create, needs: null }
+  return { change: migration.contract, needs: migration.needs }
 }
 
 const LOCK_TIMEOUT = '55P03'
@@ -98,8 +115,11 @@ function isLockTimeout(error: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === LOCK_TIMEOUT
 }
 
-/** By name. */
-async function appliedMigrations(db: Kysely<Bookkeeping>): Promise<Map<string, AppliedMigration>> {
+/** By name, from the baseline on. */
+async function appliedMigrations(
+  db: Kysely<Bookkeeping>,
+  migrations: Migrations,
+): Promise<Map<string, AppliedMigration>> {
   await db.schema
     .createTable('schema_migrations')
     .ifNotExists()
@@ -110,7 +130,24 @@ async function appliedMigrations(db: Kysely<Bookkeeping>): Promise<Map<string, A
   // The table of a release that knew of no contractions; it never commits without rows.
   if (rows[0] && !('needs' in rows[0]))
     await db.schema.alterTable('schema_migrations').addColumn('needs', 'text').execute()
-  return new Map(rows.map((row) => [row.name, row]))
+  const applied = new Map(rows.map((row) => [row.name, row]))
+  const names = sinceBaseline([...applied.keys()], migrations)
+  return new Map([...applied].filter(([name]) => names.includes(name)))
+}
+
+/** The applied migrations without those that the baseline takes the place of. Refuses a database that is older. */
+export function sinceBaseline(applied: readonly string[], migrations: Migrations): readonly string[] {
+  for (const [name, migration] of Object.entries(migrations)) {
+    if (typeof migration === 'function' || !('create' in migration)) continue
+    const { release, first } = migration
+    if (applied.includes(name)) return applied.filter((other) => other >= name)
+    if (applied.includes(first)) {
+      throw new Error(
+        `the database is older than release ${release}: start release ${release} on it once, then start this release`,
+      )
+    }
+  }
+  return applied
 }
 
 /** A newer release may have expanded the schema, and this one runs beside it or in its place. */

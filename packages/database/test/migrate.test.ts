@@ -63,6 +63,38 @@ forEachDatabaseInGate('a release', (database) => {
   })
 })
 
+forEachDatabaseInGate('a baseline', (database) => {
+  const reduced: Migrations = {
+    '0002-b': {
+      release: '1.1.0',
+      first: '0001-a',
+      create: async (db, column) => void (await db.schema.createTable('b').addColumn('b', column.text).execute()),
+    },
+    '0003-c': nothing,
+  }
+
+  it('ADD-31 refuses an older database and changes nothing in it, and is applied to an empty one only', async () => {
+    const { db } = await database.open<{ schema_migrations: { name: string } }>({ '0001-a': nothing })
+    const names = async () =>
+      (await db.selectFrom('schema_migrations').select('name').orderBy('name').execute()).map(({ name }) => name)
+    await expect(database.open(reduced)).rejects.toThrow(
+      'older than release 1.1.0: start release 1.1.0 on it once, then start this release',
+    )
+    expect(await names()).toEqual(['0001-a'])
+    await database.open({ '0001-a': nothing, '0002-b': nothing })
+    await database.open(reduced)
+    expect(await names()).toEqual(['0001-a', '0002-b', '0003-c'])
+    // The release before may go on beside it.
+    await database.open({ '0001-a': nothing, '0002-b': nothing })
+    await writable(db).deleteFrom('schema_migrations').execute()
+    await database.open(reduced)
+    await expect(sql`select * from b`.execute(db)).resolves.toMatchObject({ rows: [] })
+    await expect(database.open({ '0005-z': { release: '1.1.0', first: '0004-y', create: nothing } })).rejects.toThrow(
+      'it belongs to another service',
+    )
+  })
+})
+
 forEachDatabaseInGate('a database of a release that kept only names', (database) => {
   it('ADD-31 gets the column for what a migration needs', async () => {
     const { db } = await database.open<{ schema_migrations: { name: string; needs: string | null } }>({

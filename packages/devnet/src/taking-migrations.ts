@@ -1,7 +1,7 @@
 // For tests of migrations: which of them would disturb an older release that runs beside them.
 
 import { columnTypesOf } from '@svc/database/dialects'
-import type { Migrations } from '@svc/database/migrate'
+import { changeOf, type Migrations } from '@svc/database/migrate'
 import { createSqliteDialect } from '@svc/database/sqlite'
 import { Kysely } from 'kysely'
 
@@ -16,9 +16,9 @@ export async function takingMigrations(migrations: Migrations): Promise<string[]
   })
   const found: string[] = []
   for (const [name, migration] of Object.entries(migrations).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const isExpanding = typeof migration === 'function'
-    await (isExpanding ? migration : migration.contract)(db, columnTypesOf('sqlite'))
-    if (statements.splice(0).some((text) => TAKES_AWAY.test(text)) && isExpanding) found.push(name)
+    const { change, needs } = changeOf(migration)
+    await change(db, columnTypesOf('sqlite'))
+    if (statements.splice(0).some((text) => TAKES_AWAY.test(text)) && needs === null) found.push(name)
   }
   await db.destroy()
   return found

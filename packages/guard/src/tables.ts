@@ -1,7 +1,7 @@
 // The tables of nonces and rate limits, which services create in a migration of their own. The migration has landed: it
 // is never edited.
 
-import type { Migration } from '@svc/database/migrate'
+import type { Change } from '@svc/database/migrate'
 
 export interface GuardTables {
   nonces: NonceTable
@@ -24,7 +24,7 @@ interface RateLimitTable {
   tat: number
 }
 
-export const createGuardTables: Migration = async (db, column) => {
+export const createGuardTables: Change = async (db, column) => {
   await db.schema
     .createTable('nonces')
     .addColumn('signer', column.text, (c) => c.notNull())

@@ -1,7 +1,7 @@
 // The tables of the queue, which services create in a migration of their own. The migration has landed: it is never
 // edited.
 
-import type { Migration } from '@svc/database/migrate'
+import type { Change } from '@svc/database/migrate'
 
 export interface QueueTables {
   jobs: JobTable
@@ -40,7 +40,7 @@ export interface ScheduleTable {
   next_at: number
 }
 
-export const createQueueTables: Migration = async (db, column) => {
+export const createQueueTables: Change = async (db, column) => {
   await db.schema
     .createTable('jobs')
     .addColumn('id', column.text, (c) => c.primaryKey())

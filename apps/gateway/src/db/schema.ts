@@ -422,7 +422,7 @@ export interface UploadSessionTable {
   /** The door through which parts come; null for upload sessions, which a token opens. */
   door: 's3' | 'tus' | null
   status: 'partial' | 'complete' | 'failed'
-  /** Null for sessions of releases up to 1.3.0. */
+  /** Null for sessions of releases up to 1.0.0. */
   opened_at: number | null
   expires_at: number
   /** When the session ended, also where it stays partial. */
@@ -498,7 +498,7 @@ export interface UploadPartTable {
   sha256: string
   /** Base64, of the file's algorithm. */
   checksum: string | null
-  /** Null for parts of releases up to 1.3.0. */
+  /** Null for parts of releases up to 1.0.0. */
   received_at: number | null
   /** The provider's name for a part in the file's object; null for an object of its own. */
   part_ref: string | null

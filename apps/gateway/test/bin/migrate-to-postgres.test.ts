@@ -121,6 +121,8 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   const seen = await look(before, locker)
 
   await before.close()
+  // As in a database that release 1.1.0 created.
+  changeSource(`insert into schema_migrations (name) values ('0001-signing-keys')`)
 
   const moved = await move(target.url)
   expect(moved.code, moved.stderr).toBe(0)

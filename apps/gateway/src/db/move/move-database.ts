@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { createCommit } from '@svc/database/commit'
-import { applyMigrations } from '@svc/database/migrate'
+import { applyMigrations, sinceBaseline } from '@svc/database/migrate'
 import { createPostgresDialect } from '@svc/database/postgres'
 import { openSqliteAlone } from '@svc/database/sqlite-file'
 import { openBossEngine } from '@svc/queue/pg-boss-engine'
@@ -33,7 +33,7 @@ export async function moveDatabase({ sqlitePath, postgresUrl, onTable }: MoveOpt
   await using opened = new AsyncDisposableStack()
   const source = openSqliteAlone(sqlitePath)
   opened.defer(() => source.close())
-  refuseOtherRelease(readMigrations(source))
+  refuseOtherRelease(sinceBaseline(readMigrations(source), migrations))
   const target = new Kysely<Schema>({
     dialect: createPostgresDialect(postgresUrl, { connections: 2, statementSeconds: 0 }),
   })
