@@ -14,6 +14,7 @@ const STEPS: [name: string, command: string, ...args: string[]][] = [
   ['lint and format', 'node', 'scripts/lint.ts'],
   ['dead files, exports and dependencies', 'knip', '--no-progress'],
   ['import arrows', 'node', 'scripts/arrows.ts'],
+  ['writes only by a commit', 'node', 'scripts/writes.ts'],
   ['specification: a meaning, code and a test for every id', 'node', 'scripts/spec.ts', '--check'],
   ['documents: the page of errors', 'node', 'scripts/error-docs.ts', '--check'],
   ['documents: why each dependency is there', 'node', 'scripts/dependencies.ts', '--check'],

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { writable } from '@svc/devnet/writable'
 import type { Context } from '@svc/gateway/context'
 import { createLocker } from '@svc/gateway/lockers/create-locker'
-import { insertPayRequests, insertReceipt } from '@svc/gateway/purchases/store'
+import { insertPayRequest, insertReceipt } from '@svc/gateway/purchases/store'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
 import { receiptMessage, type SignedReceipt, signedReceipt } from '@svc/protocol/receipt'
@@ -25,9 +25,14 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
   const createdAt = Math.floor(context.now() / 1000)
   const quote = JSON.stringify({ extensions: { svc: { terms: config.payments.terms[provider as 'gcs'] } } })
   await database.commit((tx) =>
-    insertPayRequests(tx, [
-      { pay_req_id: `pr_${id}`, provider, units, quote, created_at: createdAt, expires_at: createdAt + 300 },
-    ]),
+    insertPayRequest(tx, {
+      pay_req_id: `pr_${id}`,
+      provider,
+      units,
+      quote,
+      created_at: createdAt,
+      expires_at: createdAt + 300,
+    }),
   )
   const isEvm = owner.startsWith('0x')
   const unsigned = {

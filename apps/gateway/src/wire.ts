@@ -104,7 +104,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     saveEgress: transfers.egress.save,
   })
   const purchases = createPurchases(context, { keysAt: info.keysAt }, secrets)
-  const x402 = await createX402(context, { storePayRequest: purchases.storePayRequest }, secrets)
+  const x402 = await createX402(context, secrets)
   const mpp = createMpp(x402, purchases)
   const evidence = createEvidence(context, {
     keysAt: info.keysAt,

@@ -50,20 +50,3 @@ export function batch<Item, Result>(
       setImmediate(() => void work())
     })
 }
-
-/** As `batch`, but when a batch fails, each of its items is processed alone, so that a bad one fails by itself. */
-export function batchOrEach<Item, Result>(run: (items: Item[]) => Promise<Result[]>): (item: Item) => Promise<Result> {
-  const together = batch(async (items: Item[]): Promise<PromiseSettledResult<Result>[]> => {
-    try {
-      return (await run(items)).map((value) => ({ status: 'fulfilled', value }))
-    } catch (reason) {
-      if (items.length === 1) return [{ status: 'rejected', reason }]
-      return Promise.allSettled(items.map(async (item) => (await run([item]))[0] as Result))
-    }
-  })
-  return async (item) => {
-    const outcome = await together(item)
-    if (outcome.status === 'rejected') throw outcome.reason
-    return outcome.value
-  }
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { batch, batchOrEach, singleFlight } from '../src/sharing.ts'
+import { batch, singleFlight } from '../src/sharing.ts'
 import { controlledWork } from './work.ts'
 
 describe('singleFlight', () => {
@@ -77,23 +77,5 @@ describe('batch', () => {
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     isBroken = false
     expect(await run(3)).toBe(3)
-  })
-})
-
-describe('batchOrEach', () => {
-  it('fails only the items that fail by themselves when their batch fails', async () => {
-    const runs: number[][] = []
-    const half = batchOrEach(async (items: number[]) => {
-      runs.push(items)
-      if (items.includes(3)) throw new Error('3 is odd')
-      return items.map((n) => n / 2)
-    })
-    const outcomes = await Promise.allSettled([2, 3, 4].map(half))
-    expect(
-      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message)),
-    ).toEqual([1, '3 is odd', 2])
-    expect(runs).toEqual([[2, 3, 4], [2], [3], [4]])
-    await expect(half(3)).rejects.toThrow('3 is odd')
-    expect(runs.length).toBe(5)
   })
 })

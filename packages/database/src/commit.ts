@@ -7,7 +7,7 @@
 // - Nobody learns of what is not in the journal, not even a reader on another replica.
 
 import { batch } from '@svc/concurrency/sharing'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
 import type { DialectName } from './dialects.ts'
 import { isDatabaseUnavailable } from './unavailable.ts'
 
@@ -20,6 +20,8 @@ export type Commit<Schema, Entry = never> = <Result>(
 export interface CommitOptions {
   /** Commits although the database may be behind: what counts or limits readers, and what heals it. */
   whileBehind?: boolean
+  /** The work is one statement, which is a transaction by itself. */
+  isOneStatement?: boolean
 }
 
 export interface Guard<Entry> {
@@ -39,14 +41,14 @@ export function createCommit<Schema, Entry = never>(
   guard: Guard<Entry> | null = null,
 ): Commit<Schema, Entry> {
   const transact = dialect === 'sqlite' ? inOneFlush(db) : inOneEach(db)
-  return async (work, { whileBehind = false } = {}) => {
+  return async (work, { whileBehind = false, isOneStatement = false } = {}) => {
     if (!whileBehind) await guard?.requireCurrent()
     const noted: Entry[] = []
     const committed = transact((tx) => {
       // In the transaction: its connection may be the first to another server.
       if (!whileBehind) guard?.assertCurrent()
       return work(tx, (...entries) => void noted.push(...entries))
-    })
+    }, isOneStatement)
     const result = await committed.catch((error) => {
       if (isDatabaseUnavailable(error)) guard?.unclear(noted)
       throw error
@@ -56,41 +58,76 @@ export function createCommit<Schema, Entry = never>(
   }
 }
 
+/**
+ * For what many callers write at once: those that arrive together share the work. On PostgreSQL the statements of a
+ * caller cost more than the rows that they write. The work locks rows in one order, because another process may do the
+ * same. When it fails, each is written alone.
+ */
+export function together<Schema, Entry, Item, Result>(
+  commit: Commit<Schema, Entry>,
+  work: (tx: Transaction<Schema>, items: readonly Item[]) => Promise<Result[]>,
+  options?: CommitOptions,
+): (item: Item) => Promise<Result> {
+  const write = (items: readonly Item[]) => commit((tx) => work(tx, items), options)
+  const share = batch(async (items: Item[]): Promise<PromiseSettledResult<Result>[]> => {
+    try {
+      return (await write(items)).map((value) => ({ status: 'fulfilled', value }))
+    } catch (error) {
+      if (items.length === 1 || isDatabaseUnavailable(error)) throw error
+      return Promise.allSettled(items.map(async (item) => (await write([item]))[0] as Result))
+    }
+  })
+  return async (item) => resultOf(await share(item))
+}
+
+function resultOf<Result>(outcome: PromiseSettledResult<Result>): Result {
+  if (outcome.status === 'rejected') throw outcome.reason
+  return outcome.value
+}
+
 type Work<Schema, Result> = (tx: Transaction<Schema>) => Promise<Result>
-type Transact<Schema> = <Result>(work: Work<Schema, Result>) => Promise<Result>
+type Transact<Schema> = <Result>(work: Work<Schema, Result>, isOneStatement: boolean) => Promise<Result>
 
 function inOneEach<Schema>(db: Kysely<Schema>): Transact<Schema> {
-  return (work) => db.transaction().execute(work)
+  return (work, isOneStatement) =>
+    isOneStatement
+      ? // A connection without a transaction writes as one does.
+        db.connection().execute((connection) => work(connection as Transaction<Schema>))
+      : db.transaction().execute(work)
 }
 
 function inOneFlush<Schema>(db: Kysely<Schema>): Transact<Schema> {
-  const flush = batch((works: Work<Schema, unknown>[]) =>
-    db.transaction().execute(async (tx) => {
+  const alone = inOneEach(db)
+  const flush = batch(async (calls: Parameters<Transact<Schema>>[]): Promise<PromiseSettledResult<unknown>[]> => {
+    const [first] = calls
+    if (first && calls.length === 1) return [{ status: 'fulfilled', value: await alone(...first) }]
+    return db.transaction().execute(async (tx) => {
       const outcomes: PromiseSettledResult<unknown>[] = []
-      for (const work of works) outcomes.push(await inSavepoint(tx, work))
+      for (const [work] of calls) outcomes.push(await inSavepoint(tx, work))
       return outcomes
-    }),
-  )
-  return async <Result>(work: Work<Schema, Result>) => {
-    const outcome = await flush(work)
-    if (outcome.status === 'rejected') throw outcome.reason
-    return outcome.value as Result
-  }
+    })
+  })
+  return async <Result>(...call: [work: Work<Schema, Result>, isOneStatement: boolean]) =>
+    resultOf(await flush(call)) as Result
 }
+
+const SAVEPOINT = CompiledQuery.raw('savepoint caller')
+const RELEASE = CompiledQuery.raw('release caller')
+const ROLL_BACK = CompiledQuery.raw('rollback to caller')
 
 async function inSavepoint<Schema>(
   tx: Transaction<Schema>,
   work: Work<Schema, unknown>,
 ): Promise<PromiseSettledResult<unknown>> {
-  await sql`savepoint caller`.execute(tx)
+  await tx.executeQuery(SAVEPOINT)
   try {
     const value = await work(tx)
-    await sql`release caller`.execute(tx)
+    await tx.executeQuery(RELEASE)
     return { status: 'fulfilled', value }
   } catch (reason) {
     // After some errors SQLite has given up the whole transaction, and this fails for everybody.
-    await sql`rollback to caller`.execute(tx)
-    await sql`release caller`.execute(tx)
+    await tx.executeQuery(ROLL_BACK)
+    await tx.executeQuery(RELEASE)
     return { status: 'rejected', reason }
   }
 }

@@ -3,7 +3,7 @@ import { forEachTest } from '@svc/devnet/for-tests'
 import { writable } from '@svc/devnet/writable'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { expect, it } from 'vitest'
-import { createCommit, type Guard } from '../src/commit.ts'
+import { createCommit, type Guard, together } from '../src/commit.ts'
 import { DatabaseUnavailable } from '../src/unavailable.ts'
 
 interface Schema {
@@ -72,6 +72,57 @@ forEachDatabaseInGate('a commit', (database) => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
     expect(await names()).toEqual(['a', 'b'])
     expect(journal).toEqual(['a', 'b'])
+  })
+
+  it('undoes the writes of a caller who fails alone', async () => {
+    const failing = async (tx: Transaction<Schema>) => {
+      await add('half')(tx, () => {})
+      throw new Error('changed its mind')
+    }
+    await expect(opened.commit(failing)).rejects.toThrow('changed its mind')
+    expect(await names()).toEqual([])
+  })
+
+  it('takes one statement, which is noted, refused and undone as a transaction is', async () => {
+    const commit = (name: string) => opened.commit(add(name), { isOneStatement: true })
+    await commit('a')
+    const outcomes = await Promise.allSettled(['b', 'a', 'c'].map(commit))
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    refusal = new Error('behind')
+    await expect(commit('d')).rejects.toBe(refusal)
+    expect([await names(), journal]).toEqual([
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
+    ])
+  })
+
+  it('is shared by callers who arrive together, unless it fails: then each is alone', async () => {
+    const shares: number[] = []
+    const write = together(opened.commit, async (tx, all: readonly string[]) => {
+      shares.push(all.length)
+      await tx
+        .insertInto('things')
+        .values(all.map((name) => ({ name })))
+        .execute()
+      return all.map((name) => `${name} is there`)
+    })
+    expect(await Promise.all(['a', 'b', 'c'].map(write))).toEqual(['a is there', 'b is there', 'c is there'])
+    const outcomes = await Promise.allSettled(['d', 'a', 'e'].map(write))
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect([await names(), shares]).toEqual([
+      ['a', 'b', 'c', 'd', 'e'],
+      [3, 3, 1, 1, 1],
+    ])
+  })
+
+  it('is not repeated when the connection broke: the caller may ask whether it was written', async () => {
+    let runs = 0
+    const broken = together(opened.commit, async () => {
+      runs++
+      throw new DatabaseUnavailable('the connection broke')
+    })
+    const outcomes = await Promise.allSettled([1, 2].map(broken))
+    expect([runs, ...outcomes.map(({ status }) => status)]).toEqual([1, 'rejected', 'rejected'])
   })
 
   it('is refused while the database is behind, unless it may', async () => {

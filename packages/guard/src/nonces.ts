@@ -1,29 +1,44 @@
 // Each envelope is accepted once, by all processes together, also after a crash.
 
-import { batch } from '@svc/concurrency/sharing'
-import type { Commit } from '@svc/database/commit'
+import { type Commit, together } from '@svc/database/commit'
 import { isSqlite, itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import { sql, type Transaction } from 'kysely'
 import type { GuardTables, NonceTable } from './tables.ts'
 
 type Tx = Transaction<GuardTables>
 
-/** Uses up a nonce; false when it was used before. The row is durable when this resolves; many calls share a commit. */
+/** Uses up a nonce; false when it was used before. The row is durable when this resolves. */
 export type UseNonce = (nonce: NonceTable) => Promise<boolean>
 
-/** `onUsed` is called with the last of each batch, before its callers go on. */
+/** `onUsed` is called with the last of those that were used together, before their callers go on. */
 export function createNonces(commit: Commit<GuardTables>, onUsed: (last: NonceTable) => void = () => {}): UseNonce {
-  return batch(async (nonces: NonceTable[]) => {
-    // All processes insert in one order; otherwise two that share nonces could deadlock.
-    const inOrder = nonces.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    const values = inOrder.map(({ signer, nonce, forget_at }) => [signer, nonce, forget_at])
-    const { rows } = await commit((tx) => insertNonces(tx, JSON.stringify(values)), { whileBehind: true })
-    const unused = new Set(rows.map(keyOf))
-    const last = nonces.findLast((nonce) => unused.has(keyOf(nonce)))
-    if (last) onUsed(last)
-    // Of several equal nonces in a batch, one is accepted.
-    return nonces.map((nonce) => unused.delete(keyOf(nonce)))
-  })
+  const use = together(commit, useNonces, { whileBehind: true, isOneStatement: true })
+  let used: { last: NonceTable; isKept: Promise<void> } | null = null
+
+  async function keep(): Promise<void> {
+    // Those that were used together go on in one turn.
+    await null
+    if (used) onUsed(used.last)
+    used = null
+  }
+
+  return async (nonce) => {
+    if (!(await use(nonce))) return false
+    if (used) used.last = nonce
+    else used = { last: nonce, isKept: keep() }
+    await used.isKept
+    return true
+  }
+}
+
+async function useNonces(tx: Tx, nonces: readonly NonceTable[]): Promise<boolean[]> {
+  // All processes insert in one order; otherwise two that share nonces could deadlock.
+  const inOrder = nonces.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const values = inOrder.map(({ signer, nonce, forget_at }) => [signer, nonce, forget_at])
+  const { rows } = await insertNonces(tx, JSON.stringify(values))
+  const unused = new Set(rows.map(keyOf))
+  // Of several equal nonces, one is accepted.
+  return nonces.map((nonce) => unused.delete(keyOf(nonce)))
 }
 
 /**

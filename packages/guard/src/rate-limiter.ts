@@ -3,9 +3,10 @@
 
 import { hash } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'
-import { batch } from '@svc/concurrency/sharing'
+import { together } from '@svc/database/commit'
 import type { Database } from '@svc/database/open'
 import { ServiceError } from '@svc/http-service/service-error'
+import type { Transaction } from 'kysely'
 import { deletePastTats, lockTats, type RateTables, setTats } from './rate-store.ts'
 
 interface Ask {
@@ -54,31 +55,28 @@ export function createRateLimiter({ database: { db, commit }, now }: Options): R
   const exhausted = lru<string, number>(MAX_CACHED)
   const remember = ({ key, tat }: Refusal) => exhausted.set(key, tat)
 
-  const takeTogether = batch(async (calls: Need[][]): Promise<(Refusal | null)[]> => {
-    const refusals = await commit(async (tx) => {
-      const tats = await lockTats(tx, new Set(calls.flat().map(({ key }) => key)))
-      const time = now()
-      const taken = new Map<string, number>()
-      const refusals = calls.map((needs) => {
-        const { after, refusal } = weigh(needs, (key) => taken.get(key) ?? tats.get(key), time)
-        if (!refusal) for (const [key, tat] of after) taken.set(key, tat)
-        return refusal
-      })
-      if (taken.size > 0) await setTats(tx, taken)
-      return refusals
-    }, WHILE_BEHIND)
-    for (const refusal of refusals) if (refusal) remember(refusal)
+  async function takeIn(tx: Transaction<RateTables>, calls: readonly Need[][]): Promise<(Refusal | null)[]> {
+    const tats = await lockTats(tx, new Set(calls.flat().map(({ key }) => key)))
+    const time = now()
+    const taken = new Map<string, number>()
+    const refusals = calls.map((needs) => {
+      const { after, refusal } = weigh(needs, (key) => taken.get(key) ?? tats.get(key), time)
+      if (!refusal) for (const [key, tat] of after) taken.set(key, tat)
+      return refusal
+    })
+    if (taken.size > 0) await setTats(tx, taken)
     return refusals
-  })
+  }
+  const takeAll = together(commit, takeIn, WHILE_BEHIND)
 
   return {
     async take(...asks) {
       const needs = asks.filter(({ perMinute }) => perMinute !== 0).map(needOf)
       if (needs.length === 0) return
-      const known = weigh(needs, (key) => exhausted.get(key), now()).refusal
-      if (known) remember(known)
-      const refusal = known ?? (await takeTogether(needs))
-      if (refusal) throw overLimit(refusal)
+      const refusal = weigh(needs, (key) => exhausted.get(key), now()).refusal ?? (await takeAll(needs))
+      if (!refusal) return
+      remember(refusal)
+      throw overLimit(refusal)
     },
     refuseExhausted(ask) {
       if (ask.perMinute === 0) return

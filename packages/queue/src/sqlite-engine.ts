@@ -2,6 +2,7 @@
 // start, so what a transaction has read stays true until it ends.
 
 import type { Database } from '@svc/database/open'
+import { prepared } from '@svc/database/prepared'
 import { toHex } from '@svc/protocol/bytes'
 import { sql } from 'kysely'
 import { type Engine, LEASE_SECONDS, retryDelaySeconds, type StateCount, WHILE_BEHIND } from './engine.ts'
@@ -30,10 +31,7 @@ export function createSqliteEngine({ database, now, randomBytes }: SqliteEngineO
     async insert(tx, { id, kind, key, payload, maxAttempts, delaySeconds }) {
       if (key !== null && (await isWaiting(tx, kind, key))) return false
       const due_at = Math.ceil(now() + delaySeconds * 1000)
-      await tx
-        .insertInto('jobs')
-        .values({ id, kind, key, payload, max_attempts: maxAttempts, attempts: 0, lease: null, due_at })
-        .execute()
+      await insertJob(tx, id, kind, key, payload, maxAttempts, due_at)
       // The worker waits for this transaction, and then sees what it changed.
       wake(kind)
       return true
@@ -154,3 +152,15 @@ async function isWaiting(db: Tx, kind: string, key: string): Promise<boolean> {
 function changed({ numUpdatedRows }: { numUpdatedRows: bigint }): boolean {
   return numUpdatedRows === 1n
 }
+
+const insertJob = prepared(
+  (
+    tx: Tx,
+    id: string,
+    kind: string,
+    key: string | null,
+    payload: string,
+    max_attempts: number | null,
+    due_at: number,
+  ) => tx.insertInto('jobs').values({ id, kind, key, payload, max_attempts, attempts: 0, lease: null, due_at }),
+)

@@ -48,7 +48,6 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     if (!record || !isPublishable(record)) throw await nothingToPublish(receiptId)
     if (record.anchor) return published('already_anchored', record.anchor)
     if (!publisher) return SKIPPED
-    await parts.continuity.requireCurrent()
     const result = await share(`${receiptId} ${record.sequence}`, () => publish(publisher, record))
     return result === 'superseded' ? push(receiptId) : result
   }

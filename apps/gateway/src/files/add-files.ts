@@ -1,16 +1,17 @@
-import { batchOrEach } from '@svc/concurrency/sharing'
+import { together } from '@svc/database/commit'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
-import type { FileRow } from '../db/schema.ts'
+import type { FileRow, Tx } from '../db/schema.ts'
 import { requireWithinTerms } from '../lockers/terms.ts'
 import { changeManifest, upsertFiles } from './store.ts'
 
 export type AddFile = (file: FileRow) => Promise<void>
 
-/** Durable when it resolves; requests of one turn share a commit. */
+/** Durable when it resolves. */
 export function createFileAdder(context: Context): AddFile {
-  return batchOrEach(async (files: FileRow[]) => {
+  return together(context.database.commit, async (tx, files: readonly FileRow[]) => {
     await addFiles(
+      tx,
       context,
       files.map((file) => [file]),
     )
@@ -19,14 +20,12 @@ export function createFileAdder(context: Context): AddFile {
 }
 
 /** Adds what each request names, in the order of the requests. The new names of a request are one change of the manifest. */
-export async function addFiles(context: Context, requests: readonly (readonly FileRow[])[]): Promise<void> {
-  await context.database.commit(async (tx) => {
-    const added = await upsertFiles(tx, requests.flat())
-    const at = isoSeconds(unixNow(context))
-    for (const [lockerId, { files, changes }] of changesOf(requests, added)) {
-      requireWithinTerms(context, await changeManifest(tx, lockerId, { at, files, changes }), { files })
-    }
-  })
+export async function addFiles(tx: Tx, context: Context, requests: readonly (readonly FileRow[])[]): Promise<void> {
+  const added = await upsertFiles(tx, requests.flat())
+  const at = isoSeconds(unixNow(context))
+  for (const [lockerId, { files, changes }] of changesOf(requests, added)) {
+    requireWithinTerms(context, await changeManifest(tx, lockerId, { at, files, changes }), { files })
+  }
 }
 
 /** By locker, in the order in which all processes lock them. */

@@ -32,7 +32,8 @@ export async function createFiles(context: FilesContext, caller: LockerCaller, b
   const named = nameFiles(context, body.files, (i) => ['body', 'files', i])
   requireTime(context, caller.locker)
   await limitSigner(context, caller.signer)
-  await addFiles(context, [named.map((file) => newFile(caller.locker, file))])
+  const files = named.map((file) => newFile(caller.locker, file))
+  await context.database.commit((tx) => addFiles(tx, context, [files]))
   const minter = urlMinter(context, caller, body.ttl_min)
   return {
     locker_id: caller.locker.locker_id,

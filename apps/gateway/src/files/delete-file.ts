@@ -88,7 +88,6 @@ async function deleteEntry(
   const now = unixNow(context)
   return context.database.commit(async (tx) => {
     const file = await lockFile(tx, lockerId, filename)
-    context.continuity.assertCurrent()
     if (!file) throw fileNotFound(filename)
     requireUnchanged(file, condition)
     check?.(file)

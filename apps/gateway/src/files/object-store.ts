@@ -7,8 +7,8 @@ import { lockFile, updateFile } from './store.ts'
 
 export type ObjectRow = Insertable<ObjectTable>
 
-export async function insertObjects(tx: Tx, objects: readonly ObjectRow[]): Promise<void> {
-  await tx.insertInto('objects').values(objects).execute()
+export async function insertObject(tx: Tx, object: ObjectRow): Promise<void> {
+  await tx.insertInto('objects').values(object).execute()
 }
 
 interface WrittenObject {

@@ -66,8 +66,6 @@ async function place(tx: Tx, context: FilesContext, locker: Locker, put: FilePut
     isNew = put.mayCreate && (await upsertFiles(tx, [newFile(locker, put)])).size > 0
     before = (await lockFile(tx, locker_id, filename)) ?? null
   } while (!before && put.mayCreate)
-  // The upload may have begun on another database. Only a current one knows which bytes this replaces.
-  context.continuity.assertCurrent()
   if (!before) throw fileNotFound(filename)
   put.check?.(isNew ? null : before)
   const isAwaiting = before.upload_object_id !== null

@@ -1,11 +1,10 @@
 import { places, type TakePlaces } from '@svc/concurrency/locks'
-import { batch } from '@svc/concurrency/sharing'
 import type { Context } from '../context.ts'
 import type { Locker, Tx } from '../db/schema.ts'
 import { type AddFile, createFileAdder } from './add-files.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
 import { createKeyMarks, type MarkKey } from './mark-keys.ts'
-import { insertObjects, type ObjectRow } from './object-store.ts'
+import { insertObject, type ObjectRow } from './object-store.ts'
 
 interface Needs {
   /** Called in the transaction that changes a locker's manifest. */
@@ -14,7 +13,7 @@ interface Needs {
 
 export interface FilesContext extends Context, Needs {
   addFile: AddFile
-  /** Writes the row of a new object. Durable when it resolves; concurrent uploads share a commit. */
+  /** Writes the row of a new object. Durable when it resolves. */
   announceObject: (object: ObjectRow) => Promise<void>
   hashObject: HashObject
   markKey: MarkKey
@@ -27,10 +26,7 @@ export function createFiles(context: Context, { manifestChanged }: Needs): Files
     ...context,
     manifestChanged,
     addFile: createFileAdder(context),
-    announceObject: batch(async (objects: ObjectRow[]) => {
-      await context.database.commit((tx) => insertObjects(tx, objects))
-      return objects.map(() => undefined)
-    }),
+    announceObject: (object) => context.database.commit((tx) => insertObject(tx, object), { isOneStatement: true }),
     takeFetchPlaces: places(),
     hashObject: createObjectHasher(createObjectReader(context.providers)),
     markKey: createKeyMarks(context.signers.shortUrl),

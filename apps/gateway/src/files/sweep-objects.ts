@@ -58,8 +58,6 @@ async function takeUnread(context: FilesContext): Promise<void> {
 
 async function sweepObject(context: FilesContext, object: ObjectTable): Promise<boolean> {
   const { db, commit } = context.database
-  // The database may have been exchanged since the sweep began, for one that does not know who holds the object.
-  await context.continuity.requireCurrent()
   const upload = object.state === 'writing' ? await findDirectUpload(db, object.object_id) : null
   const locker = upload && (await findLockerOf(db, upload))
   if (!locker) return removeUnheld(context, object)

@@ -23,7 +23,7 @@ import {
   findReceiptOfRequest,
   findReceiptsOfTransaction,
   findRefunds,
-  insertPaymentTransactions,
+  insertPaymentTransaction,
   lockPaymentTransaction,
 } from '../purchases/store.ts'
 import type { Actor } from './actors.ts'
@@ -246,7 +246,7 @@ async function lockRefunds(
       received: String(payment.received),
       bound: '0',
     } as const
-    await insertPaymentTransactions(transaction, [row])
+    await insertPaymentTransaction(transaction, row)
   }
   await lockPaymentTransaction(transaction, key)
   return findRefunds(transaction, key)

@@ -1,7 +1,5 @@
 // Claims of payments: a chain transaction pays for its quotes once, and each quote gets one receipt.
 
-import { batch } from '@svc/concurrency/sharing'
-import { ServiceError } from '@svc/http-service/service-error'
 import type { ChainPayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused } from '@svc/sales/errors'
@@ -18,9 +16,8 @@ import {
   findLostReceipt,
   findReceiptOfRequest,
   findRefunds,
-  insertPaymentTransactions,
+  insertPaymentTransaction,
   insertReceipt,
-  insertReceipts,
   lockPaymentTransaction,
   type PayRequest,
   takeAuthorization,
@@ -46,67 +43,6 @@ interface Claimed {
   isNew: boolean
 }
 
-export type ClaimPayment = (claim: Claim) => Promise<Claimed>
-
-/** Claims that arrive together share a commit. */
-export function createClaims(context: Context): ClaimPayment {
-  const claimInBatch = batch(async (claims: Claim[]) => {
-    if (claims.length > 1 && (await claimTogether(context, claims)))
-      return claims.map(({ receipt }) => Promise.resolve({ receipt, isNew: true }))
-    const alone: Promise<Claimed>[] = []
-    for (const claim of claims) {
-      const claimed = claimPayment(context, claim)
-      alone.push(claimed)
-      await claimed.catch(() => {})
-    }
-    return alone
-  })
-  return async (claim) => claimInBatch(claim)
-}
-
-/**
- * Writes all receipts, or nothing when one of them is in doubt: its quote is paid, its transaction is claimed, or it is
- * not simply a quote for a new locker, paid by a transaction. Then each has to be claimed alone.
- */
-async function claimTogether(context: Context, claims: readonly Claim[]): Promise<boolean> {
-  if (claims.some(({ payment, receipt }) => payment.authorizations.length > 0 || receipt.extends !== undefined))
-    return false
-  const entries = claims.map(({ receipt }) => ({ ...entryOf('single', receipt), bound: receipt.paid_raw }))
-  if (entries.some(({ bound, received }) => BigInt(bound) > BigInt(received))) return false
-  const receipts = claims.map(({ receipt }) => receipt)
-  try {
-    const write = async (tx: Tx) => {
-      // In the same order as everywhere: claims of another process would deadlock otherwise.
-      const booked = await insertPaymentTransactions(
-        tx,
-        inOrder(entries, (entry) => `${entry.network} ${entry.tx}`),
-      )
-      if (booked < claims.length) throw new Error('a transaction is claimed')
-      context.continuity.assertCurrent()
-      const written = await insertReceipts(
-        tx,
-        inOrder(receipts, ({ pay_req_id }) => pay_req_id),
-      )
-      if (written < claims.length) throw new Error('a quote is paid')
-      for (const { receipt_id } of receipts) await context.queue.enqueue(tx, 'attest-payment', { receipt_id })
-    }
-    await context.database.commit((tx, note) => {
-      note(...claims.map(noteOfClaim))
-      return write(tx)
-    })
-    return true
-  } catch (error) {
-    if (error instanceof ServiceError) throw error
-    // What keeps one claim from being written must not keep the others. If all were written and only the connection
-    // broke, claiming alone finds the receipts.
-    return false
-  }
-}
-
-function inOrder<T>(rows: readonly T[], keyOf: (row: T) => string): T[] {
-  return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-}
-
 /**
  * Turns a pending quote into a paid one, by a whole transaction or by the one authorization in it that was signed for the
  * quote. The claim on the transaction and the receipt are one database transaction. Of concurrent calls with one payment,
@@ -127,7 +63,6 @@ async function writeClaim(context: Context, tx: Tx, claim: Claim): Promise<Claim
   const kind = authorization === undefined ? 'single' : 'authorizations'
   await beforehand?.(tx)
   const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
-  context.continuity.assertCurrent()
   if (written) {
     await renewLocker(tx, receipt, paidAt(context, payment))
     await andThen?.(tx)
@@ -169,13 +104,13 @@ export async function bookReceipts(
   if (!entry) return []
   const written: SignedReceipt[] = []
   // Always in the same order: concurrent batches with quotes in common would deadlock otherwise.
-  for (const receipt of inOrder(receipts, ({ pay_req_id }) => pay_req_id)) {
+  for (const receipt of receipts.toSorted((a, b) => (a.pay_req_id < b.pay_req_id ? -1 : 1))) {
     if (await insertReceipt(tx, receipt)) written.push(receipt)
   }
-  const paid = written.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), 0n)
+  const paid = sumOf(written)
   if (entry.unrefunded !== null && paid > entry.unrefunded) throw paymentRefused('transaction_already_used')
   const { row, isNew, isRecorded } = entry
-  const bound = BigInt(row.bound) + paid
+  const bound = (isNew ? 0n : BigInt(row.bound)) + paid
   if (bound > BigInt(row.received)) throw paymentRefused('amount_too_small')
   if (row.kind === 'lost') {
     if (written.length > 0) await describeLostPayment(tx, { ...row, bound: String(bound) })
@@ -183,8 +118,13 @@ export async function bookReceipts(
   }
   // With nothing bound, other transactions paid these quotes first, and this one stays free for other quotes.
   if (bound === 0n && isNew) await deletePaymentTransaction(tx, row)
-  else if (written.length > 0 && isRecorded) await updatePaymentTransaction(tx, { ...row, bound: String(bound) })
+  else if (isRecorded && (isNew ? bound !== BigInt(row.bound) : written.length > 0))
+    await updatePaymentTransaction(tx, { ...row, bound: String(bound) })
   return written
+}
+
+function sumOf(receipts: readonly SignedReceipt[]): bigint {
+  return receipts.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), 0n)
 }
 
 /** An authorization that was signed for one quote pays no other, no matter who sent or names it (T-46). */
@@ -205,6 +145,7 @@ async function mayUse(
 }
 
 interface Entry {
+  /** A new one is bound by all receipts. */
   row: PaymentTransactionTable
   isNew: boolean
   /** False where the row counts another asset. */
@@ -216,7 +157,8 @@ interface Entry {
 /** The row of a chain transaction, locked until the database transaction ends; null when the transaction is taken. */
 async function openEntry(tx: Tx, kind: Kind, receipts: readonly SignedReceipt[]): Promise<Entry | null> {
   const row = entryOf(kind, receipts[0] as SignedReceipt)
-  if ((await insertPaymentTransactions(tx, [row])) > 0) return { row, isNew: true, isRecorded: true, unrefunded: null }
+  const full = { ...row, bound: String(sumOf(receipts)) }
+  if (await insertPaymentTransaction(tx, full)) return { row: full, isNew: true, isRecorded: true, unrefunded: null }
   const known = await lockPaymentTransaction(tx, row)
   const entry = { isNew: false, isRecorded: true, unrefunded: await unrefunded(tx, row) }
   if (known.kind === 'refund') return { ...entry, row }

@@ -11,7 +11,7 @@ import { inQuoteTime, paidLeg, readPayment } from '@svc/sales/read-payment'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { receiptHash } from '../continuity/entries.ts'
-import type { Claim, ClaimPayment } from './claim-payments.ts'
+import { type Claim, claimPayment } from './claim-payments.ts'
 import { newReceipt } from './new-receipt.ts'
 import { confirmUrlOf } from './quote.ts'
 import { remadeClaim } from './remake-receipt.ts'
@@ -22,7 +22,7 @@ type ConfirmBody = Body<typeof confirmStorage>
 export type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<Confirmation>
 
 /** Checks in the order of AMB-86. A paid quote answers its receipt to its payer again, even long after it expired. */
-export function createConfirmPayment(context: Context, claim: ClaimPayment): ConfirmPayment {
+export function createConfirmPayment(context: Context): ConfirmPayment {
   const { db } = context.database
   const confirmUrl = confirmUrlOf(context.config.http)
   return async (body, wire) => {
@@ -33,7 +33,7 @@ export function createConfirmPayment(context: Context, claim: ClaimPayment): Con
       await context.continuity.noteUnclear()
       return confirmation(existing, true)
     }
-    const claimed = await claim(await readClaim(context, body, requireTransaction(proof), wire))
+    const claimed = await claimPayment(context, await readClaim(context, body, requireTransaction(proof), wire))
     return confirmation(claimed.receipt, !claimed.isNew)
   }
 }

@@ -173,7 +173,6 @@ async function writePurchases(
   { receipts, authorizations }: PaidReceipts,
 ): Promise<SponsoredPurchase[]> {
   const booked = await bookReceipts(tx, kind, receipts, authorizations)
-  context.continuity.assertCurrent()
   const written = new Set(booked.map(({ receipt_id }) => receipt_id))
   const all = await findReceipts(tx, payReqIds)
   const purchases: SponsoredPurchase[] = []

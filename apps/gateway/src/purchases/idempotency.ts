@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { type Context, unixNow } from '../context.ts'
-import { findIdempotencyKey, findPayRequest, insertPayRequests, type PayRequest, takeIdempotencyKey } from './store.ts'
+import { findIdempotencyKey, findPayRequest, insertPayRequest, type PayRequest, takeIdempotencyKey } from './store.ts'
 
 export const KEY_KEPT_SECONDS = 86_400
 
@@ -39,7 +39,7 @@ export async function quoteOnce(context: Context, keyed: KeyedOrder): Promise<Pa
     const isStored = await context.database.commit(async (tx) => {
       const taken = { idempotency_key: key, body_sha256: orderHash, pay_req_id, created_at }
       if (!(await takeIdempotencyKey(tx, taken, kept?.payReqId ?? null))) return false
-      await insertPayRequests(tx, [request])
+      await insertPayRequest(tx, request)
       return true
     })
     // Otherwise another request took the key in between, and the next round returns its quote.

@@ -16,7 +16,7 @@ import { chooseProvider, priceOrder } from './price-storage.ts'
 import { newQuoteId, offerFacts, payRequestOf, quoteBody, quoteRow } from './quote.ts'
 import { isRenewal, newRenewalRequest, requireForSale } from './quote-renewal.ts'
 import { refuseSignedPayment } from './signed-payment.ts'
-import { findReceiptOfRequest, insertPayRequests, type PayRequest, type StorableTemplate } from './store.ts'
+import { findReceiptOfRequest, insertPayRequest, type PayRequest, type StorableTemplate } from './store.ts'
 import { createQuoteStore } from './store-quotes.ts'
 
 type Order = Body<typeof requestStorage>
@@ -61,7 +61,7 @@ export function createRequestQuote(context: Context): RequestQuote {
     if (key !== null) return requestOnce(order, key, wire)
     if (isRenewal(order)) {
       const request = await newPayRequest(order)
-      await context.database.commit((tx) => insertPayRequests(tx, [request]))
+      await context.database.commit((tx) => insertPayRequest(tx, request))
       return answer(request, JSON.parse(request.quote), wire)
     }
     const template = await templateOf(order)

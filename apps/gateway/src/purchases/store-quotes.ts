@@ -1,10 +1,9 @@
-// Quotes of one turn of the event loop share a commit, and quotes for one order at one market share a template, which is
-// stored before the first of them.
+// Quotes for one order at one market share a template, which is stored before the first of them.
 
 import { lru } from '@svc/concurrency/caches'
-import { batch } from '@svc/concurrency/sharing'
+import { together } from '@svc/database/commit'
 import { type Context, unixNow } from '../context.ts'
-import { insertQuotes, type NewQuote, type StorableTemplate, storeTemplates } from './store.ts'
+import { insertQuotes, type NewQuote, storeTemplate } from './store.ts'
 
 /** Durable when it resolves. */
 export type StoreQuote = (quote: NewQuote) => Promise<void>
@@ -17,22 +16,24 @@ const MAX_KNOWN = 5000
 
 export function createQuoteStore(context: Context): StoreQuote {
   const { commit } = context.database
+  const insert = together(
+    commit,
+    async (tx, quotes: readonly NewQuote[]) => {
+      await insertQuotes(tx, quotes)
+      return quotes.map(() => undefined)
+    },
+    { isOneStatement: true },
+  )
   /** When this process last stored a template, by its id. */
   const storedAt = lru<string, number>(MAX_KNOWN)
 
-  async function storeNewTemplates(quotes: readonly NewQuote[]): Promise<void> {
+  return async (quote) => {
+    const { template } = quote
     const now = unixNow(context)
-    const due = new Map<string, StorableTemplate>()
-    for (const { template } of quotes)
-      if ((storedAt.get(template.id) ?? 0) <= now - STORE_AGAIN_SECONDS) due.set(template.id, template)
-    if (due.size === 0) return
-    await commit((tx) => storeTemplates(tx, [...due.values()], now))
-    for (const id of due.keys()) storedAt.set(id, now)
+    if ((storedAt.get(template.id) ?? 0) <= now - STORE_AGAIN_SECONDS) {
+      await commit((tx) => storeTemplate(tx, template, now))
+      storedAt.set(template.id, now)
+    }
+    await insert(quote)
   }
-
-  return batch(async (quotes: NewQuote[]) => {
-    await storeNewTemplates(quotes)
-    await commit((tx) => insertQuotes(tx, quotes))
-    return quotes.map(() => undefined)
-  })
 }

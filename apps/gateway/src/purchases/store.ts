@@ -40,8 +40,8 @@ export async function findPayRequest(db: Db, payReqId: string): Promise<PayReque
   return row ? payRequest(row) : null
 }
 
-export async function insertPayRequests(tx: Tx, requests: readonly PayRequest[]): Promise<void> {
-  await tx.insertInto('pay_requests').values(requests).execute()
+export async function insertPayRequest(tx: Tx, request: PayRequest): Promise<void> {
+  await tx.insertInto('pay_requests').values(request).execute()
 }
 
 /** A quote that was lost; one that is there stays as it is. */
@@ -69,12 +69,10 @@ export async function insertQuotes(tx: Tx, quotes: readonly NewQuote[]): Promise
   await tx.insertInto('pay_requests').values(rows).execute()
 }
 
-export async function storeTemplates(tx: Tx, templates: readonly StorableTemplate[], now: number): Promise<void> {
-  const rows = templates.map(({ id, text }) => ({ template_id: id, template: text, stored_at: now }))
+export async function storeTemplate(tx: Tx, { id, text }: StorableTemplate, now: number): Promise<void> {
   await tx
     .insertInto('quote_templates')
-    // Always in the same order: two processes would deadlock otherwise.
-    .values(rows.toSorted((a, b) => (a.template_id < b.template_id ? -1 : 1)))
+    .values({ template_id: id, template: text, stored_at: now })
     .onConflict((conflict) => conflict.column('template_id').doUpdateSet({ stored_at: now }))
     .execute()
 }
@@ -190,30 +188,39 @@ export async function findReceiptOfRequest(db: Db, payReqId: string): Promise<Si
   return row ? JSON.parse(row.receipt) : null
 }
 
-/** Returns how many: a request that has a receipt gets no second one. */
-export async function insertReceipts(tx: Tx, receipts: readonly SignedReceipt[]): Promise<number> {
-  const { numInsertedOrUpdatedRows = 0n } = await tx
-    .insertInto('receipts')
-    .values(
-      receipts.map((receipt) => ({
-        receipt_id: receipt.receipt_id,
-        pay_req_id: receipt.pay_req_id,
-        network: receipt.network,
-        tx: receipt.tx_hash,
-        payer: receipt.payer_pubkey,
-        receipt: JSON.stringify(receipt),
-        confirmed_at: receipt.confirmed_at,
-      })),
-    )
-    .onConflict((conflict) => conflict.column('pay_req_id').doNothing())
-    .executeTakeFirstOrThrow()
-  return Number(numInsertedOrUpdatedRows)
-}
-
 /** False when the request already has a receipt. */
 export async function insertReceipt(tx: Tx, receipt: SignedReceipt): Promise<boolean> {
-  return (await insertReceipts(tx, [receipt])) > 0
+  const { receipt_id, pay_req_id, network, tx_hash, payer_pubkey, confirmed_at } = receipt
+  const text = JSON.stringify(receipt)
+  const { numAffectedRows } = await addReceipt(
+    tx,
+    receipt_id,
+    pay_req_id,
+    network,
+    tx_hash,
+    payer_pubkey,
+    text,
+    confirmed_at,
+  )
+  return numAffectedRows === 1n
 }
+
+const addReceipt = prepared(
+  (
+    tx: Tx,
+    receipt_id: string,
+    pay_req_id: string,
+    network: string,
+    paidBy: string,
+    payer: string,
+    receipt: string,
+    confirmed_at: string,
+  ) =>
+    tx
+      .insertInto('receipts')
+      .values({ receipt_id, pay_req_id, network, tx: paidBy, payer, receipt, confirmed_at })
+      .onConflict((conflict) => conflict.column('pay_req_id').doNothing()),
+)
 
 export async function findLostReceipt(db: Db, receiptHash: string): Promise<LostReceiptTable | null> {
   return (await lostReceipt(db, receiptHash)).rows[0] ?? null
@@ -251,15 +258,29 @@ export async function findReceiptsOfTransaction(db: Db, tx: string): Promise<Sig
   return rows.map(({ receipt }) => JSON.parse(receipt))
 }
 
-/** Returns how many: a transaction is claimed once. */
-export async function insertPaymentTransactions(tx: Tx, payments: readonly PaymentTransactionTable[]): Promise<number> {
-  const { numInsertedOrUpdatedRows = 0n } = await tx
-    .insertInto('payment_transactions')
-    .values(payments)
-    .onConflict((conflict) => conflict.columns(['network', 'tx']).doNothing())
-    .executeTakeFirstOrThrow()
-  return Number(numInsertedOrUpdatedRows)
+/** False when the transaction is claimed already. */
+export async function insertPaymentTransaction(tx: Tx, row: PaymentTransactionTable): Promise<boolean> {
+  const { network, tx: paidBy, kind, payer, asset, received, bound } = row
+  const { numAffectedRows } = await addPaymentTransaction(tx, network, paidBy, kind, payer, asset, received, bound)
+  return numAffectedRows === 1n
 }
+
+const addPaymentTransaction = prepared(
+  (
+    tx: Tx,
+    network: string,
+    paidBy: string,
+    kind: PaymentTransactionTable['kind'],
+    payer: string,
+    asset: string,
+    received: string,
+    bound: string,
+  ) =>
+    tx
+      .insertInto('payment_transactions')
+      .values({ network, tx: paidBy, kind, payer, asset, received, bound })
+      .onConflict((conflict) => conflict.columns(['network', 'tx']).doNothing()),
+)
 
 type PaymentKey = Pick<PaymentTransactionTable, 'network' | 'tx'>
 

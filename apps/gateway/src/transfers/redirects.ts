@@ -7,7 +7,7 @@ import type { Redirect } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
 import { type CurrentBytes, currentBytes } from '../files/direct-uploads.ts'
 import { fileNotFound, storageError } from '../files/errors.ts'
-import { awaitedUploads, FIRST_LOOK_SECONDS, insertDirectUpload, insertObjects } from '../files/object-store.ts'
+import { awaitedUploads, FIRST_LOOK_SECONDS, insertDirectUpload, insertObject } from '../files/object-store.ts'
 import { maxObjectBytes } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
 import { countedBytes, lockFile } from '../files/store.ts'
@@ -83,7 +83,7 @@ function insertPendingUpload(
     if (uploads >= MAX_AWAITED) return false
     const bytes = usedBytes(locker) - countedBytes(current) + promised + (size ?? 0)
     if (context.config.lockers.enforcesTerms && bytes > termsOf(locker).storage_limit_bytes) return false
-    await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
+    await insertObject(tx, { object_id, provider, provider_ref: null, state: 'writing', since })
     await insertDirectUpload(tx, {
       object_id,
       locker_id,

@@ -1,7 +1,5 @@
-// Records bytes that are durable: the offset of an upload moves in the same transaction as its parts. Requests that
-// arrive together share a commit; each is accepted or refused by itself.
+// Records bytes that are durable: the offset of an upload moves in the same transaction as its parts.
 
-import { batch } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { restrictionError } from '../auth/restrictions.ts'
 import { type Context, unixNow } from '../context.ts'
@@ -12,14 +10,8 @@ import type { NewObject } from '../files/objects.ts'
 import { grantOf, isGranted } from '../lockers/access.ts'
 import { deletePartsOf, putPart } from '../transfers/sessions/part-store.ts'
 import { acceptsParts, isSealed } from '../transfers/sessions/record-part.ts'
-import {
-  findSessionFile,
-  lockSessions,
-  type Session,
-  type SessionFile,
-  updateSessionFile,
-} from '../transfers/sessions/store.ts'
-import { lockUnfinished, type TakeUnfinished } from '../transfers/sessions/unfinished.ts'
+import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from '../transfers/sessions/store.ts'
+import { takeUnfinished } from '../transfers/sessions/unfinished.ts'
 import { offsetMismatch, uploadGone } from './errors.ts'
 import { findPartsFrom } from './store.ts'
 import { FILE_ID } from './upload.ts'
@@ -54,34 +46,23 @@ export type RecordBlocks = (recording: Recording) => Promise<Recorded>
 const STORED_LATER_SECONDS = 60
 
 export function createBlockRecorder(context: Context): RecordBlocks {
-  return batch((recordings: Recording[]) =>
-    context.database.commit(async (tx) => {
-      const sessions = await lockSessions(tx, [...new Set(recordings.map(({ sessionId }) => sessionId))])
-      const take = await lockUnfinished(tx, context, sessions.values())
-      const recorded: Recorded[] = []
-      for (const recording of recordings) {
-        recorded.push(await record(tx, context, take, sessions.get(recording.sessionId), recording))
-      }
-      return recorded
-    }),
-  )
+  return (recording) => context.database.commit((tx) => record(tx, context, recording))
 }
 
 async function record(
   tx: Tx,
   context: Context,
-  take: TakeUnfinished,
-  session: Session | undefined,
-  { offset, bytes, parts, isStored }: Recording,
+  { sessionId, offset, bytes, parts, isStored }: Recording,
 ): Promise<Recorded> {
   const now = unixNow(context)
+  const session = await lockSession(tx, sessionId)
   if (!session || !acceptsParts(session, now) || !isGranted(session, grantOf(session))) return { refusal: uploadGone() }
   const restriction = restrictionError(session)
   if (restriction) return { refusal: restriction }
   const file = await findSessionFile(tx, session.session_id, FILE_ID)
   if (file?.state !== 'open') return { refusal: uploadGone() }
   if (file.received_bytes !== offset || !takes(file, parts)) return { refusal: offsetMismatch(file.received_bytes) }
-  const refusal = take(session, bytes)
+  const refusal = await takeUnfinished(tx, context, session, bytes)
   if (refusal) {
     await updateSessionFile(tx, file, { stray_bytes: file.stray_bytes + inPlaceBytes(parts) })
     return { refusal }

@@ -11,7 +11,7 @@ import { limitStranger } from '../auth/limits.ts'
 import { unixNow } from '../context.ts'
 import { confirmation } from '../purchases/confirm-payment.ts'
 import { idempotencyKey, quoteOnce } from '../purchases/idempotency.ts'
-import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../purchases/store.ts'
+import { findPayRequest, findReceiptOfRequest, insertPayRequest, type PayRequest } from '../purchases/store.ts'
 import {
   cannotSettle,
   earlierPaymentOpen,
@@ -112,7 +112,7 @@ async function offer(context: X402Context, order: X402Order, wire: WireRequest):
 
 async function newStoredRequest(context: X402Context, order: X402Order): Promise<PayRequest> {
   const request = await newX402Request(context, order)
-  await context.storePayRequest(request)
+  await context.database.commit((tx) => insertPayRequest(tx, request))
   return request
 }
 

@@ -1,14 +1,11 @@
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { SalesSecrets } from '@svc/sales/settings'
 import type { Context } from '../context.ts'
-import type { PurchasesContext } from '../purchases/room.ts'
 import { createSignOffers, type SignOffers } from './extensions/offer-receipt.ts'
 import type { X402Secrets } from './settings.ts'
 import type { Settler } from './settler.ts'
 
-type Needs = Pick<PurchasesContext, 'storePayRequest'>
-
-export interface X402Context extends Context, Needs {
+export interface X402Context extends Context {
   /** One for each chain that has a key to send payments with. */
   settlers: ReadonlyMap<Network, Settler>
   signOffers: SignOffers
@@ -17,7 +14,6 @@ export interface X402Context extends Context, Needs {
 /** Imports the x402 libraries only where they are used: they would slow down every start of a gateway. */
 export async function createX402(
   context: Context,
-  { storePayRequest }: Needs,
   { svmFeePayerSeed, evmFacilitatorKey, primaryRpcUrls, evmRpcUrls }: X402Secrets & SalesSecrets,
 ): Promise<X402Context> {
   const { primary, evm } = context.config.payments
@@ -33,5 +29,5 @@ export async function createX402(
     const { createEvmSettler } = await import('./evm-settler.ts')
     settlers.set(EVM, createEvmSettler({ rpcUrls: evmRpcUrls, quorum: evm?.quorum ?? 1, key: evmFacilitatorKey }))
   }
-  return { ...context, storePayRequest, settlers, signOffers: createSignOffers(context) }
+  return { ...context, settlers, signOffers: createSignOffers(context) }
 }

@@ -9,7 +9,7 @@ import { startTestGateway } from '@svc/testbed/gateway'
 import { ed25519Identity, type TestGateway, type TestLocker, testGatewayOf } from '@svc/testbed/test-gateway'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
-import { insertPayRequests, insertReceipt } from '../../src/purchases/store.ts'
+import { insertPayRequest, insertReceipt } from '../../src/purchases/store.ts'
 import { askToAttest, objectPath } from './attest.ts'
 
 const { keys, evidence_envelope, merkle, receipt_signature_proposal } = vectors
@@ -49,9 +49,14 @@ async function openLocker(house: TestGateway): Promise<TestLocker> {
   const { config, database } = house.gateway.context
   const { receipt_id, pay_req_id, units } = receipt
   const quote = JSON.stringify({ extensions: { svc: { terms: config.payments.terms.gcs } } })
-  await insertPayRequests(writable(database.db), [
-    { pay_req_id, provider: 'gcs', units, quote, created_at: 1, expires_at: 2 },
-  ])
+  await insertPayRequest(writable(database.db), {
+    pay_req_id,
+    provider: 'gcs',
+    units,
+    quote,
+    created_at: 1,
+    expires_at: 2,
+  })
   await insertReceipt(writable(database.db), receipt)
   return house.locker(owner, { receiptId: receipt_id })
 }

@@ -89,13 +89,15 @@ forEachDatabaseInGate('files by name', (database) => {
     const file = (locker: Locker, filename: string, contentType: string) =>
       newFile(locker, { filename, contentType, expectedHash: null })
     const config = { lockers: { enforcesTerms: false } } as Config
-    await addFiles({ database: opened, now: () => Date.parse(AT), config } as Context, [
-      [file(two, 'new', 'text/plain'), file(two, '\u{10000}', 'text/plain')],
-      [file(one, 'new', 'text/plain')],
-      [file(one, 'old', 'text/html'), file(one, '\uffff"', 'text/html')],
-      [file(one, 'new', 'text/html')],
-      [file(one, 'new', 'text/css')],
-    ])
+    await opened.commit((tx) =>
+      addFiles(tx, { now: () => Date.parse(AT), config } as Context, [
+        [file(two, 'new', 'text/plain'), file(two, '\u{10000}', 'text/plain')],
+        [file(one, 'new', 'text/plain')],
+        [file(one, 'old', 'text/html'), file(one, '\uffff"', 'text/html')],
+        [file(one, 'new', 'text/html')],
+        [file(one, 'new', 'text/css')],
+      ]),
+    )
     const filesOf = async ({ locker_id }: Locker) => {
       const { facts, files } = await pageOfManifest(opened.db, locker_id, null, 9)
       const rows = await Promise.all(files.map(({ filename }) => findFile(opened.db, locker_id, filename)))

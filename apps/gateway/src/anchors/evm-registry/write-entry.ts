@@ -16,7 +16,7 @@ import type { EvmRegistry } from './client.ts'
 import { RegistryError } from './errors.ts'
 import { changeEntry, findEntry, openEntries } from './store.ts'
 
-type Parts = Pick<AnchorsContext, 'database' | 'config' | 'now' | 'log' | 'continuity'>
+type Parts = Pick<AnchorsContext, 'database' | 'config' | 'now' | 'log'>
 
 /**
  * Throws when the entry cannot be written now; the reason is recorded with it. An entry that the budget does not allow
@@ -27,7 +27,6 @@ export async function writeEntry(
   receiptId: string,
 ): Promise<'done' | 'deferred'> {
   const { evmRegistry, database } = context
-  await context.continuity.requireCurrent()
   const found = await findEntry(database.db, receiptId)
   return evmRegistry && found ? write(context, evmRegistry, found) : 'done'
 }

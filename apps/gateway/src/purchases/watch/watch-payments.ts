@@ -13,6 +13,7 @@ import { solanaPayReference } from '@svc/protocol/ids'
 import { type QuotedLeg, quotedLeg, readPayment } from '@svc/sales/read-payment'
 import { unixNow } from '../../context.ts'
 import type { Tx, WatchedQuoteTable } from '../../db/schema.ts'
+import { claimPayment } from '../claim-payments.ts'
 import { newReceipt } from '../new-receipt.ts'
 import type { PurchasesContext } from '../room.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
@@ -123,8 +124,7 @@ async function takePayment(
 }
 
 async function claimLeg(context: PurchasesContext, request: PayRequest, leg: QuotedLeg, payment: ChainPayment) {
-  await context.continuity.requireCurrent()
-  await context.claim({ receipt: await newReceipt(context, request, leg, payment), request, payment })
+  await claimPayment(context, { receipt: await newReceipt(context, request, leg, payment), request, payment })
   return { tx: payment.tx, asset: leg.ticker }
 }
 

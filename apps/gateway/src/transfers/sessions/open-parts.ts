@@ -3,7 +3,7 @@ import { toHex } from '@svc/protocol/bytes'
 import type { PartsUpload } from '@svc/storage/provider'
 import { type Context, unixNow } from '../../context.ts'
 import { storageError } from '../../files/errors.ts'
-import { insertObjects } from '../../files/object-store.ts'
+import { insertObject } from '../../files/object-store.ts'
 import type { PartRow } from './part-store.ts'
 import { maxPartBytes } from './record-part.ts'
 import { findSessionFile, lockSession, type Session, type SessionFile, updateSessionFile } from './store.ts'
@@ -101,7 +101,7 @@ async function announce(context: Context, { session_id, locker_id, provider }: S
     if (current?.state !== 'open' || current.upload_state !== null) return null
     const object_id = toHex(context.randomBytes(16))
     const since = unixNow(context)
-    await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'held', since, locker_id }])
+    await insertObject(tx, { object_id, provider, provider_ref: null, state: 'held', since, locker_id })
     await updateSessionFile(tx, file, { object_id, upload_state: 'open' })
     return object_id
   })

@@ -1,6 +1,5 @@
-// Records parts that are complete and durable: many in one commit, each accepted or refused by itself.
+// Records parts that are complete and durable.
 
-import { batch } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { restrictionError } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
@@ -11,8 +10,8 @@ import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
 import { type Grant, grantOf, isGranted, isStillGranted } from '../../lockers/access.ts'
 import { fileNotInSession, fileSealed, fileStored, fileTooLarge, sessionClosed, uploadTokenInvalid } from './errors.ts'
 import { findPart, type PartRow, putPart } from './part-store.ts'
-import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './store.ts'
-import { lockUnfinished, type TakeUnfinished } from './unfinished.ts'
+import { findSessionFile, lockSession, type Session, type SessionFile, updateSessionFile } from './store.ts'
+import { takeUnfinished } from './unfinished.ts'
 
 interface NewPart {
   sessionId: string
@@ -36,28 +35,13 @@ export type RecordPart = (part: NewPart) => Promise<RecordedPart>
 
 /** Durable when it resolves. A refusal changes nothing, and leaves the object to the caller. */
 export function createPartRecorder(context: Context): RecordPart {
-  return batch((parts: NewPart[]) =>
+  return (part) =>
     context.database.commit(async (tx) => {
-      const now = unixNow(context)
-      const sessions = await lockSessions(tx, [...new Set(parts.map(({ sessionId }) => sessionId))])
-      const take = await lockUnfinished(tx, context, sessions.values())
-      const recorded: RecordedPart[] = []
-      for (const part of parts) recorded.push(await record(tx, sessions.get(part.sessionId), part, take, now))
-      return recorded
-    }),
-  )
-}
-
-async function record(
-  tx: Tx,
-  session: Session | undefined,
-  part: NewPart,
-  take: TakeUnfinished,
-  now: number,
-): Promise<RecordedPart> {
-  if (!session) return { refusal: sessionClosed() }
-  const refusal = await refusalOf(tx, session, part, now)
-  return refusal ? { refusal } : recordPart(tx, session, part, take, now)
+      const session = await lockSession(tx, part.sessionId)
+      if (!session) return { refusal: sessionClosed() }
+      const refusal = await refusalOf(tx, session, part, unixNow(context))
+      return refusal ? { refusal } : recordPart(tx, context, session, part)
+    })
 }
 
 /** A part may take long: its sender, or the session, may have been revoked meanwhile. */
@@ -90,13 +74,8 @@ function takesInPlace({ object_id, upload_state }: SessionFile, objectId: string
   return object_id === objectId && upload_state === 'open'
 }
 
-async function recordPart(
-  tx: Tx,
-  session: Session,
-  part: NewPart,
-  take: TakeUnfinished,
-  now: number,
-): Promise<RecordedPart> {
+async function recordPart(tx: Tx, context: Context, session: Session, part: NewPart): Promise<RecordedPart> {
+  const now = unixNow(context)
   const { object, index, maxBytes } = part
   const file = await findSessionFile(tx, part.sessionId, part.fileId)
   if (!file) return { refusal: fileNotInSession() }
@@ -111,7 +90,7 @@ async function recordPart(
   const replaced = before && before.object_id === file.object_id ? before : null
   const stray = replaced?.size_bytes ?? 0
   const givenUp = replaced ? 0 : (before?.size_bytes ?? 0)
-  const refusal = take(session, totalBytes + stray - file.received_bytes, givenUp)
+  const refusal = await takeUnfinished(tx, context, session, totalBytes + stray - file.received_bytes, givenUp)
   if (refusal) {
     if (isInPlace) await updateSessionFile(tx, file, { stray_bytes: file.stray_bytes + object.size })
     return { refusal }

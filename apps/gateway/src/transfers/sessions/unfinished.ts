@@ -23,37 +23,23 @@ export async function requireRoomForUnfinished(context: Context, locker_id: stri
 }
 
 /**
- * Takes room for bytes that an upload has brought, which may be less than none, and for those that it gives up with that.
- * Why not, with nothing taken, beyond it.
+ * Reserves quota for bytes that an upload has brought, less where they are fewer, and for those that it gives up with
+ * that. Returns the error, reserving nothing, when the quota is exceeded. It locks the locker, so that parts which are
+ * recorded together keep to the limit (T-166). The caller holds the lock of the session, and refuses one that is
+ * restricted: what lifts that locks its sessions.
  */
-export type TakeUnfinished = (session: Session, bytes: number, givenUp?: number) => ServiceError | null
-
-/**
- * Under the locks of the lockers, so that parts which are recorded together keep to the limit (T-166). The caller holds
- * those of the sessions. A locker that is restricted takes nothing, and is not locked: what lifts that locks its sessions.
- */
-export async function lockUnfinished(
+export async function takeUnfinished(
   tx: Tx,
   { config }: Context,
-  sessions: Iterable<Session>,
-): Promise<TakeUnfinished> {
-  if (!config.lockers.enforcesTerms) return () => null
-  const writable = [...sessions].filter(({ restriction }) => restriction === null)
-  const rooms = new Map<string, { left: number; limit: number; released: number }>()
-  // A fixed order prevents deadlocks.
-  for (const id of [...new Set(writable.map(({ locker_id }) => locker_id))].sort()) {
-    const { storage_limit_bytes: limit } = termsOf(await lockLocker(tx, id))
-    const left = limit - (await unfinishedBytes(tx, id))
-    rooms.set(id, { left, limit, released: await releasedBytes(tx, id) })
-  }
-  return ({ locker_id }, bytes, givenUp = 0) => {
-    const room = rooms.get(locker_id)
-    if (!room || (bytes > 0 && bytes > room.left)) return capacityExceeded('unfinished')
-    if (givenUp > 0 && room.released > room.limit) return tooMuchReleased()
-    room.left -= bytes
-    room.released += givenUp
-    return null
-  }
+  { locker_id }: Session,
+  bytes: number,
+  givenUp = 0,
+): Promise<ServiceError | null> {
+  if (!config.lockers.enforcesTerms) return null
+  const { storage_limit_bytes: limit } = termsOf(await lockLocker(tx, locker_id))
+  if (bytes > 0 && bytes > limit - (await unfinishedBytes(tx, locker_id))) return capacityExceeded('unfinished')
+  if (givenUp > 0 && (await releasedBytes(tx, locker_id)) > limit) return tooMuchReleased()
+  return null
 }
 
 /**

@@ -21,7 +21,7 @@ import { type ExportEntry, readExport } from '../../../src/attestations/import/r
 import type { Entry } from '../../../src/continuity/entries.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Db, Schema } from '../../../src/db/schema.ts'
-import { insertPayRequests, insertReceipt } from '../../../src/purchases/store.ts'
+import { insertPayRequest, insertReceipt } from '../../../src/purchases/store.ts'
 
 const signer = ed25519Signer(Buffer.alloc(32, 7))
 export const signerHex = toHex(signer.publicKey)
@@ -101,7 +101,7 @@ export async function* chunked(text: string, size = 1000): AsyncGenerator<Uint8A
 export async function addReceipt(db: Db, receiptId: string): Promise<string> {
   const pay_req_id = `pr_${receiptId}`
   const quote = { pay_req_id, provider: 'gcs', units: 1, quote: '{}', created_at: 0, expires_at: 300 }
-  await insertPayRequests(writable(db), [quote])
+  await insertPayRequest(writable(db), quote)
   const receipt = {
     receipt_id: receiptId,
     pay_req_id,

@@ -11,7 +11,7 @@ import { bookReceipts } from '../../../src/purchases/claim-payments.ts'
 import {
   countReceipts,
   findRefunds,
-  insertPaymentTransactions,
+  insertPaymentTransaction,
   insertReceipt,
   takeAuthorization,
 } from '../../../src/purchases/store.ts'
@@ -84,7 +84,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
     const decided = { decided_by: 'oidc:anna', decided_at: '2026-06-12T00:00:00Z', reason: 'paid twice' }
     async function refund(tx: string, amount: string, asset = 'USDC') {
       const row = { network, tx, kind: 'refund', payer: 'ann', asset, received: '25', bound: '0' } as const
-      await insertPaymentTransactions(db, [row])
+      await insertPaymentTransaction(db, row)
       const position = (await findRefunds(db, { network, tx })).length
       const values = { network, tx, position, asset, amount, received: '25', refund_tx: null, ...decided }
       await db.insertInto('refunds').values(values).execute()
@@ -205,7 +205,7 @@ forEachDatabase('sums of many payments', (database) => {
     expect(await receivedSums(db)).toEqual([])
     expect(await allOf(countReceipts(db))).toEqual([])
     const rows = Array.from({ length: 301 }, (_, i) => payment(i))
-    await insertPaymentTransactions(writable(db), rows)
+    for (const row of rows) await insertPaymentTransaction(writable(db), row)
     const bought = rows.filter((_, i) => i % 3 === 0)
     for (const { network, tx, asset } of bought)
       await insertReceipt(writable(db), receiptOf(tx, tx, { network, pay_asset: asset }))

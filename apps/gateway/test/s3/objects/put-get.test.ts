@@ -6,7 +6,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { writable } from '@svc/devnet/writable'
 import { expect, it, onTestFinished } from 'vitest'
-import { insertDirectUpload, insertObjects } from '../../../src/files/object-store.ts'
+import { insertDirectUpload, insertObject } from '../../../src/files/object-store.ts'
 import { readObjectHeaders } from '../../../src/s3/objects/object-headers.ts'
 import { lockerRow } from '../../files/files.ts'
 import { rowOf, sha256 } from '../../transfers/transfers.ts'
@@ -105,7 +105,7 @@ forEachDatabase('objects of S3', (database) => {
     await writable(database.db)
       .transaction()
       .execute(async (tx) => {
-        await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
+        await insertObject(tx, { object_id, provider, provider_ref: null, state: 'writing', since })
         await insertDirectUpload(tx, { object_id, locker_id, filename: 'arrived', ...promised, ...minted })
       })
     await expectS3Error(put('arrived', 'mine', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
