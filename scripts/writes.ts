@@ -15,6 +15,7 @@ const ALLOWED = [
   'packages/database/', // the way to write
   'packages/devnet/', // for tests
   'apps/web/', // IndexedDB
+  'apps/gateway/src/db/baseline.ts',
   'apps/gateway/src/db/migrations.ts',
   'apps/gateway/src/db/move/', // into a database that nobody uses yet
   'apps/gateway/src/attestations/snapshots/chunk-store.ts', // in a thread, by a connection of its own

@@ -65,7 +65,7 @@ export async function seedLocker(context: Context, purchase: SeededPurchase) {
   const made = await writable(context.database.db)
     .transaction()
     .execute((tx) =>
-      createLocker(tx, {
+      createLocker(tx, () => {}, {
         receipt,
         request: { provider, quote },
         tags: [],

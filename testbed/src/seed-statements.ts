@@ -124,6 +124,8 @@ export async function seedOracleRecord(
     anchor_error: null,
     deferral: null,
     whole_budget_at: null,
+    lost_sequence: null,
+    lost_digest: null,
   }
   await writable(context.database.db)
     .transaction()

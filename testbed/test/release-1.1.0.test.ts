@@ -1,6 +1,6 @@
 // A gateway goes on from what release 1.1.0 left behind: its database, its logbook and its data folder.
 
-import { cp, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises'
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase, type Reader } from '@svc/database/open'
@@ -17,12 +17,15 @@ import { ed25519Identity, evmIdentity, expectRefusal, openTestGateway, type Repl
 
 const FIXTURE = new URL('./fixtures/1.1.0/', import.meta.url)
 
-async function openData(dialect: 'sqlite' | 'postgres') {
+async function openData(dialect: 'sqlite' | 'postgres', unknown = '') {
   const folder = await mkdtemp(join(tmpdir(), 'svc-1.1.0-'))
   await cp(new URL(`${dialect}/state`, FIXTURE), folder, { recursive: true })
   const logbook = join(folder, 'logbook')
   // The process that wrote it is long gone.
-  for (const name of await readdir(logbook)) await utimes(join(logbook, name), 0, 0)
+  for (const name of await readdir(logbook)) {
+    if (name.endsWith('.log')) await appendFile(join(logbook, name), unknown)
+    await utimes(join(logbook, name), 0, 0)
+  }
   const answers = JSON.parse(await readFile(new URL(`${dialect}/answers.json`, FIXTURE), 'utf8'))
   const database = dialect === 'postgres' ? await createFreshDatabase('postgres') : null
   if (database) {
@@ -180,3 +183,17 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       }
     })
   })
+
+it.each([
+  ['statement', `statement 1763474264 ${'a'.repeat(32)} 9 ${'b'.repeat(64)}\n`],
+  ['receipt', `receipt 1763474264 primary-mainnet tx ${'b'.repeat(64)} - 1763474264\n`],
+  ['revocation', `revocation 1763474264 ${'a'.repeat(32)} 1763474264 {"what":"urls","locker":"a","epoch":1}\n`],
+])('T-37 ADD-31 a database that lacks a %s of its logbook is healed with release 1.1.0 first', async (_, line) => {
+  const data = await openData('sqlite', line)
+  onTestFinished(data.close)
+  const { house } = data
+  await expect
+    .poll(async () => (await house.send<object>('GET', '/health')).body)
+    .toMatchObject({ continuity: { state: 'behind', heal: expect.stringContaining('lacks what release 1.1.0') } })
+  expectRefusal(await house.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
+})

@@ -12,7 +12,7 @@ import type { Providers } from '@svc/storage/open-providers'
 import type { Tracer } from '@svc/tracing/tracer'
 import type { Config } from './config.ts'
 import type { Continuity } from './continuity/continuity.ts'
-import type { Entry } from './continuity/entries.ts'
+import type { Noted } from './continuity/noted.ts'
 import type { Schema } from './db/schema.ts'
 import type { JobPayloads } from './jobs/job-payloads.ts'
 import type { KeySigner } from './keys/signers/signer.ts'
@@ -29,7 +29,7 @@ export interface Context {
   /** `statement`: the configured key. Which one signs now, `statementKeys` knows. */
   signers: { statement: KeySigner; publication: Ed25519Signer; shortUrl: Ed25519Signer }
   statementKeys: StatementKeys
-  database: Database<Schema, Entry>
+  database: Database<Schema, Noted>
   queue: Queue<JobPayloads>
   providers: Providers
   sales: Sales

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { createSolanaNodes } from '@svc/chains/solana/nodes'
+import { createSealing } from '@svc/database/journal/sealing'
 import { openDatabase } from '@svc/database/open'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
 import { createLog } from '@svc/http-service/log'
@@ -18,7 +19,7 @@ import { openProviders } from '@svc/storage/open-providers'
 import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
 import { type Continuity, createContinuity } from './continuity/continuity.ts'
-import type { Entry } from './continuity/entries.ts'
+import type { Noted } from './continuity/noted.ts'
 import { migrations } from './db/migrations.ts'
 import type { Schema } from './db/schema.ts'
 import { postgresLimits } from './db/settings.ts'
@@ -43,7 +44,7 @@ export async function createContext(
   const now = overrides.now ?? Date.now
 
   let continuity: Continuity | null = null
-  const database = await openDatabase<Schema, Entry>({
+  const database = await openDatabase<Schema, Noted>({
     url: secrets.databaseUrl,
     migrations,
     onServer: (server) => continuity?.serverSeen(server),
@@ -51,15 +52,22 @@ export async function createContext(
     guard: {
       requireCurrent: async () => continuity?.guard.requireCurrent(),
       assertCurrent: () => continuity?.guard.assertCurrent(),
-      journal: async (entries) => continuity?.guard.journal(entries),
-      unclear: (entries) => continuity?.guard.unclear(entries),
+      record: async (tx, noted) => continuity?.guard.record(tx, noted),
+      journal: async (noted) => continuity?.guard.journal(noted),
     },
   })
   opened.defer(() => database.close())
 
   const publication = ed25519Signer(secrets.publicationSeed)
   const watched = createContinuity({
-    folder: config.continuity.logbookDir,
+    journal:
+      config.continuity.logbookDir === null
+        ? null
+        : {
+            folder: config.continuity.logbookDir,
+            sealing: createSealing(secrets.shortUrlSeed),
+            keptDays: config.continuity.keptDays,
+          },
     database,
     publications: publicationsOf(config, secrets, publication),
     clockToleranceSeconds: config.continuity.clockToleranceSeconds,

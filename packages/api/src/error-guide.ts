@@ -173,7 +173,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   receipt_not_found: {
     cause: 'There is no receipt with this id here, or the public link was rotated or closed.',
-    next: 'Check the id, and that this is the gateway that sold it. If it was restored from a backup, confirm the payment again with `pay_req_id` and `tx_hash` of the receipt: the same receipt is made again.',
+    next: 'Check the id, and that this is the gateway that sold it. If `/health` says that its database is behind, try again later: the operator brings receipts back. Do not pay again.',
   },
   locker_not_found: {
     cause: 'There is no such locker, or its receipt has not been used to open it yet.',
@@ -390,7 +390,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Nothing was changed: do not pay again. Sign the request again and send it after `Retry-After`; if it lasts, tell the operator.',
   },
   logbook_unavailable: {
-    cause: 'The gateway cannot write its logbook, so it cannot promise that what it did will not be done twice.',
+    cause: 'The gateway cannot write its journal, so it cannot promise that what it did will not be forgotten.',
     next: 'Do not pay again. Repeat the request later: a purchase or a statement that was made is found then.',
   },
   LOCKER_CAPACITY_EXCEEDED: {

@@ -51,7 +51,7 @@ export const Health = Type.Object(
             description:
               '`behind`: the database lacks what this gateway has signed; it can be read, and nothing is signed or sold.',
           }),
-          logbook: Words(['ok', 'failing', 'off']),
+          logbook: Type.Enum(['ok', 'failing', 'off'], { description: 'Whether the journal can be written.' }),
           chain: Type.Enum(['ok', 'failing', 'off'], { description: '`failing`: no node could be asked yet.' }),
           missing_statements: Type.Integer({ minimum: 0 }),
           missing: Type.Array(
@@ -63,13 +63,20 @@ export const Health = Type.Object(
             Type.Integer({
               minimum: 0,
               description:
-                'Removed operators, revoked URLs and S3 keys, closed links, frozen lockers and changes of keys that the database does not know of.',
+                'Changes of operators, URLs, S3 keys, links, restrictions and signing keys that the database does not know of.',
             }),
           ),
+          missing_others: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              description: 'Lockers, transactions of anchors, and checkpoints of the log that are missing.',
+            }),
+          ),
+          missing_since: Type.Optional(Type.String({ description: 'When the first of what is missing was signed.' })),
           awaited_logbooks: Type.Optional(
             Type.Integer({
               minimum: 0,
-              description: 'Logbooks, of other machines as a rule, that were not yet found complete in this database.',
+              description: 'Journals, of other machines as a rule, that were not yet found complete in this database.',
             }),
           ),
           log: Type.Optional(

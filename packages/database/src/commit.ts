@@ -24,35 +24,33 @@ export interface CommitOptions {
   isOneStatement?: boolean
 }
 
-export interface Guard<Entry> {
+export interface Guard<Schema, Entry> {
   /** Rejects unless the database is known to be current; waits where that is being found out. */
   requireCurrent(): Promise<void>
   /** The same at once. */
   assertCurrent(): void
-  /** Durable when it resolves. */
+  /** In the transaction: what is committed without an answer, or before a crash, is known by it. */
+  record(tx: Transaction<Schema>, entries: readonly Entry[]): Promise<void>
+  /** After the commit. Durable when it resolves. */
   journal(entries: readonly Entry[]): Promise<void>
-  /** The connection broke: the database may have these or not. */
-  unclear(entries: readonly Entry[]): void
 }
 
 export function createCommit<Schema, Entry = never>(
   db: Kysely<Schema>,
   dialect: DialectName,
-  guard: Guard<Entry> | null = null,
+  guard: Guard<Schema, Entry> | null = null,
 ): Commit<Schema, Entry> {
   const transact = dialect === 'sqlite' ? inOneFlush(db) : inOneEach(db)
   return async (work, { whileBehind = false, isOneStatement = false } = {}) => {
     if (!whileBehind) await guard?.requireCurrent()
     const noted: Entry[] = []
-    const committed = transact((tx) => {
+    const result = await transact(async (tx) => {
       // In the transaction: its connection may be the first to another server.
       if (!whileBehind) guard?.assertCurrent()
-      return work(tx, (...entries) => void noted.push(...entries))
+      const done = await work(tx, (...entries) => void noted.push(...entries))
+      await guard?.record(tx, noted)
+      return done
     }, isOneStatement)
-    const result = await committed.catch((error) => {
-      if (isDatabaseUnavailable(error)) guard?.unclear(noted)
-      throw error
-    })
     if (noted.length > 0) await guard?.journal(noted)
     return result
   }

@@ -20,19 +20,19 @@ export interface Database<Schema, Entry = never> {
   close(): Promise<void>
 }
 
-interface OpenOptions<Entry> {
+interface OpenOptions<Schema, Entry> {
   url: string
   migrations: Migrations
   postgres?: PostgresLimits
   /** Of PostgreSQL: called before a new connection is used, with the server that it leads to. */
   onServer?: (server: ServerIdentity) => void
   /** Of commits. */
-  guard?: Guard<Entry>
+  guard?: Guard<Schema, Entry>
 }
 
 /** Opens `sqlite:<path>` or `postgres://…` and applies the pending migrations. */
 export async function openDatabase<Schema, Entry = never>(
-  options: OpenOptions<Entry>,
+  options: OpenOptions<Schema, Entry>,
 ): Promise<Database<Schema, Entry>> {
   const { url, migrations, postgres, onServer, guard } = options
   const dialect = dialectNameOf(url)

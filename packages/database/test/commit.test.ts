@@ -21,9 +21,9 @@ const migrations = {
 
 forEachDatabaseInGate('a commit', (database) => {
   const journal: string[] = []
-  const unclear: string[] = []
+  const recorded: string[] = []
   let refusal: Error | null = null
-  const guard: Guard<string> = {
+  const guard: Guard<Schema, string> = {
     async requireCurrent() {},
     assertCurrent() {
       if (refusal) throw refusal
@@ -31,11 +31,14 @@ forEachDatabaseInGate('a commit', (database) => {
     async journal(entries) {
       journal.push(...entries)
     },
-    unclear: (entries) => void unclear.push(...entries),
+    async record(tx, entries) {
+      await sql`select 1`.execute(tx)
+      recorded.push(...entries)
+    },
   }
   const opened = forEachTest(async () => {
     journal.length = 0
-    unclear.length = 0
+    recorded.length = 0
     refusal = null
     const db = writable((await database.open<Schema>(migrations)).db)
     await writable(db).deleteFrom('things').execute()
@@ -132,14 +135,14 @@ forEachDatabaseInGate('a commit', (database) => {
     expect(await names()).toEqual(['b'])
   })
 
-  it('says what may have been written when its connection broke', async () => {
-    const broken = new DatabaseUnavailable('the connection broke')
-    const work = async (tx: Transaction<Schema>, note: (entry: string) => void) => {
-      await add('a')(tx, note)
-      throw broken
-    }
-    await expect(opened.commit(work)).rejects.toBe(broken)
-    expect([unclear, journal]).toEqual([['a'], []])
+  it('records what is noted in its transaction, which fails with it', async () => {
+    await opened.commit(add('a'))
+    expect(recorded).toEqual(['a'])
+    const lost = new Error('the disk is full')
+    const record = () => Promise.reject(lost)
+    const commit = createCommit<Schema, string>(opened.db, database.dialect, { ...guard, record })
+    await expect(commit(add('b'))).rejects.toBe(lost)
+    expect([await names(), journal]).toEqual([['a'], ['a']])
   })
 
   it('answers no sooner than the journal has it', async () => {

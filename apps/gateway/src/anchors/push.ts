@@ -12,7 +12,7 @@ import { PermanentError } from '@svc/queue/queue'
 import { notAttested } from '../attestations/errors.ts'
 import type { Publishing, Push } from '../attestations/publishing.ts'
 import type { AttestationRecord } from '../attestations/record.ts'
-import { noteStatement } from '../attestations/statements.ts'
+import { noteOf } from '../attestations/statements.ts'
 import { findAttestation, findRecord } from '../attestations/store.ts'
 import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
@@ -79,13 +79,17 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
           return null
         },
         async note(prepared) {
-          const noted = await commit((tx) => notePublication(tx, parts, prepared))
+          const noted = await commit(async (tx, note) => {
+            const outcome = await notePublication(tx, parts, prepared)
+            if (outcome === 'noted') note({ kind: 'publication', key: prepared.publication.tx })
+            return outcome
+          })
           if (noted !== 'noted' && noted !== 'under_way') stopped = noted
           return noted === 'noted'
         },
         async send({ publication }) {
-          // Another process may have made the statement, and stopped before it could note it.
-          await noteStatement(parts, { record })
+          // Another process may have made the statement, and stopped before it was in the journal.
+          await parts.continuity.requireWritten(...noteOf({ record }))
           await publisher.nodes.send(publication.raw)
         },
       })

@@ -12,7 +12,7 @@ import { takeStatement } from './budget.ts'
 import type { Publishing } from './publishing.ts'
 import { createLockerReader } from './read-locker.ts'
 import type { Attested } from './record.ts'
-import { addStatement } from './statements.ts'
+import { addStatement, noteOf } from './statements.ts'
 import { findAttestation, findRecord } from './store.ts'
 
 interface AttestOptions {
@@ -55,6 +55,12 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
     return { basis, outcome: await addStatement(parts, locker, work) }
   }
 
+  /** What another process committed may not be in the journal yet. */
+  async function written(attested: Attested): Promise<Attested> {
+    if (!attested.isNew) await parts.continuity.requireWritten(...noteOf(attested.record))
+    return attested
+  }
+
   return async ({ locker_id, receipt_id }, { replacing, publish = false, isLimited = false } = {}) => {
     const locker = await findLockerOf(db, { locker_id })
     if (!locker) throw lockerNotFound()
@@ -62,7 +68,7 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
     for (;;) {
       const known = await findAttestation(db, receipt_id)
       if (known && isCurrent(known, locker) && known.sequence !== replacing) {
-        return { record: (await findRecord(db, receipt_id))!, isNew: false }
+        return written({ record: (await findRecord(db, receipt_id))!, isNew: false })
       }
       // A caller who wants a successor does not share a run that may find nothing new, nor one that may be refused.
       const { basis, outcome } = await share(`${receipt_id} ${replacing} ${isLimited}`, () =>
@@ -71,7 +77,7 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
       // A shared run may have begun before the last change that this caller knows of.
       if (basis < locker.manifest_version) continue
       if (outcome instanceof ServiceError) throw outcome
-      return outcome
+      return written(outcome)
     }
   }
 }

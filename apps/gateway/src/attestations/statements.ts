@@ -13,7 +13,6 @@ import type { Snapshot } from './snapshots/make-snapshot.ts'
 import { insertSnapshot } from './snapshots/store.ts'
 import {
   findAttestation,
-  findLostStatement,
   findReceiptProof,
   findRecord,
   findStatement,
@@ -49,6 +48,7 @@ export async function addStatement(context: Parts, locker: Locker, work: Work): 
       if (written?.isNew) note(...noteOf(written.record))
       return written
     })
+    if (attested?.isNew && signed) context.continuity.statementAdded(signed.proof_id, signed.evidence_seq)
     if (attested) return attested
   }
 }
@@ -68,12 +68,11 @@ async function standingOf(db: Db, receiptId: string, before: AttestationTable | 
   const sequence = before?.sequence ?? null
   const newest = sequence === null ? null : await findStatement(db, receiptId, sequence)
   const proofId = before?.proof_id ?? (await findReceiptProof(db, receiptId))
-  const lost = await findLostStatement(db, proofId, sequence ?? 0)
-  const predecessor: Predecessor = {
-    proofId,
-    sequence: lost?.sequence ?? sequence ?? 0,
-    statementDigest: (lost ?? newest)?.statement_digest ?? null,
-  }
+  const { lost_sequence = null, lost_digest = null } = before ?? {}
+  const predecessor: Predecessor =
+    lost_sequence !== null && lost_sequence > (sequence ?? 0)
+      ? { proofId, sequence: lost_sequence, statementDigest: lost_digest }
+      : { proofId, sequence: sequence ?? 0, statementDigest: newest?.statement_digest ?? null }
   return { newest, predecessor }
 }
 
@@ -136,6 +135,8 @@ async function writeStatement(
     // A statement that waits to be published gives its place to this one.
     deferral: before.deferral,
     whole_budget_at: isLimited ? takeStatement(context, locker, before) : before.whole_budget_at,
+    lost_sequence: before.lost_sequence,
+    lost_digest: before.lost_digest,
   }
   await insertSnapshot(tx, snapshot.row)
   await insertStatement(tx, statement)
@@ -151,19 +152,9 @@ function follows({ envelope }: NewStatement, { proofId, sequence, statementDiges
   return isOfProof && body.sequence === sequence + 1 && body.prev_statement_digest === statementDigest
 }
 
-/** In the logbook, before anybody else learns of the statement. */
-export async function noteStatement(
-  { continuity }: Pick<Context, 'continuity'>,
-  record: Pick<AttestationRecord, 'record'>,
-): Promise<void> {
-  for (const statement of noteOf(record)) await continuity.noteStatement(statement)
-}
-
-/** A record of the oracle era is no statement. */
-function noteOf({ record: { envelope } }: Pick<AttestationRecord, 'record'>) {
-  if (!envelope) return []
-  const { body, statement_digest: digest } = envelope
-  return [{ kind: 'statement' as const, proofId: body.proof_id, sequence: body.sequence, digest }]
+/** The journal's name of it. A record of the oracle era is no statement. */
+export function noteOf({ record: { envelope } }: Pick<AttestationRecord, 'record'>) {
+  return envelope ? [{ kind: 'statement' as const, key: envelope.statement_digest }] : []
 }
 
 /** Compares everything that a statement says about files. */

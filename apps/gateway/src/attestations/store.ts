@@ -1,7 +1,6 @@
-import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type NotNull, sql } from 'kysely'
-import type { AttestationTable, Db, FileRow, Locker, LostStatementTable, StatementTable, Tx } from '../db/schema.ts'
+import type { AttestationTable, Db, FileRow, Locker, StatementTable, Tx } from '../db/schema.ts'
 import { type AttestationRecord, attestationRecord } from './record.ts'
 import type { CronAttestConfig } from './settings.ts'
 
@@ -53,21 +52,6 @@ export async function findReceiptProof(db: Db, receiptId: string): Promise<strin
   const row = await db.selectFrom('receipts').select('receipt').where('receipt_id', '=', receiptId).executeTakeFirst()
   return row ? ((JSON.parse(row.receipt) as SignedReceipt).proof_id ?? null) : null
 }
-
-/** What the next statement follows on, where this database has lost statements after the given one. */
-export async function findLostStatement(
-  db: Db,
-  proofId: string | null,
-  after: number,
-): Promise<LostStatementTable | null> {
-  if (proofId === null) return null
-  const [row] = (await lostStatementAfter(db, proofId, after)).rows
-  return row ?? null
-}
-
-const lostStatementAfter = prepared((db: Db, proofId: string, after: number) =>
-  db.selectFrom('lost_statements').selectAll().where('proof_id', '=', proofId).where('sequence', '>', after),
-)
 
 export async function updateAttestation(tx: Tx, { receipt_id, ...row }: AttestationTable): Promise<void> {
   await tx.updateTable('attestations').set(row).where('receipt_id', '=', receipt_id).execute()

@@ -39,12 +39,16 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'list, announce, rotate, withdraw and revoke the keys that sign statements',
     load: () => import('./keys.ts'),
   },
-  continuity: {
-    about: 'show what a restored database lacks, rebuild it, or accept that it is lost',
-    load: () => import('./continuity.ts'),
+  replay: {
+    about: 'bring a restored database to where it was, from the journal',
+    load: () => import('./replay.ts'),
+  },
+  journal: {
+    about: 'list the files of the journal, and remove those that no backup needs',
+    load: () => import('./journal.ts'),
   },
   log: {
-    about: 'show how the database stands to the published log, restore entries that it lacks, or begin another log',
+    about: 'show how the database stands to the published log',
     load: () => import('./log.ts'),
   },
   audit: {

@@ -10,18 +10,24 @@ import { createRooms } from '../wire.ts'
 const FAILED = 1
 
 /** Whoever may run this has the database and the keys. The audit log names their account on this machine. */
-export async function withOperations(work: (context: OperationsContext, actor: Actor) => Promise<void>): Promise<void> {
+export async function withOperations(
+  work: (context: OperationsContext, actor: Actor) => Promise<void>,
+  { whileBehind = false, failure = FAILED } = {},
+): Promise<void> {
   try {
     const { config, secrets } = readConfig(process.env)
     await using opened = new AsyncDisposableStack()
-    const quiet = { ...config, log: { level: 'error' as const } }
+    // What goes wrong is said once, on standard error.
+    const quiet = { ...config, log: { level: 'silent' as const } }
     const context = await createContext(quiet, secrets, {}, opened)
     const { operations } = await createRooms(context, secrets)
+    // Then nothing is written to a database that is behind.
+    if (!whileBehind) await context.continuity.start()
     await work(operations, { identity: `command line:${userInfo().username}` })
   } catch (error) {
     // Where several addresses were tried, the message is empty.
     console.error((error as Error).message || error)
-    process.exitCode = FAILED
+    process.exitCode = failure
   }
 }
 

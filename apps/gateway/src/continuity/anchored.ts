@@ -7,12 +7,12 @@ import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { ANCHOR_SCHEMA, LOG_ANCHOR_SCHEMA } from '@svc/protocol/names'
 import type { LogAnchorPayload } from '@svc/transparency/anchor'
 import type { Db } from '../db/schema.ts'
-import type { LogGap, NotedStatement } from './entries.ts'
-import { findCheckpointRoots, findLogStanding, findReceiptOfProof, knownDigests, knownPublications } from './store.ts'
+import { type NamedStatement, unknownStatements } from './statements.ts'
+import { findCheckpointRoots, findLogStanding, findReceiptOfProof, knownPublications } from './store.ts'
 
 const SCHEMAS = [ANCHOR_SCHEMA, LOG_ANCHOR_SCHEMA]
 
-export interface AnchoredStatement extends NotedStatement {
+interface AnchoredStatement extends NamedStatement {
   tx: string
   payload: AnchorPayload
 }
@@ -21,6 +21,14 @@ export interface UnknownAnchors {
   statements: AnchoredStatement[]
   /** Checkpoints of logs, ours or others that the key has anchored. */
   checkpoints: LogAnchorPayload[]
+}
+
+/** What is published of the log and not in the database. */
+export interface LogGap {
+  /** `behind`: entries are missing. `forked`: others are in their places. `foreign`: another log is published there. */
+  kind: 'behind' | 'forked' | 'foreign'
+  /** How many entries are missing. */
+  missing: number
 }
 
 const PAGE = 1000
@@ -56,17 +64,13 @@ export async function unknownAnchors(
       const wire = await nodes.wire(tx)
       const payload = wire && signedAnchor(wire, signer)
       if (payload && 'dg' in payload)
-        found.push({ kind: 'statement', proofId: payload.pid, sequence: payload.seq, digest: payload.dg, tx, payload })
+        found.push({ proofId: payload.pid, sequence: payload.seq, digest: payload.dg, tx, payload })
       else if (payload) checkpoints.push(payload)
     }
     before = page.at(-1)?.tx
     if (page.length < PAGE) break
   }
-  const digests = await knownDigests(
-    db,
-    found.map(({ digest }) => digest),
-  )
-  const unknown = found.filter(({ digest }) => !digests.has(digest))
+  const unknown = await unknownStatements(db, found)
   if (isKnown) return { statements: unknown, checkpoints }
   const owned: AnchoredStatement[] = []
   for (const anchor of unknown) if ((await findReceiptOfProof(db, anchor.proofId)) !== null) owned.push(anchor)

@@ -1,5 +1,5 @@
 // A restored or lagging database must not sign a number, take a payment or take a nonce a second time (T-37). What the
-// database knows is held against the logbook and the chain at start, and whenever another server answers. While it is
+// database knows is held against the journal and the chain at start, and whenever another server answers. While it is
 // behind, the gateway only reads.
 
 import { lru } from '@svc/concurrency/caches'
@@ -12,8 +12,8 @@ import type { Log } from '@svc/http-service/log'
 import { ServiceError } from '@svc/http-service/service-error'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import type { Schema } from '../db/schema.ts'
-import { hasLostNonces, type Missing } from './compare.ts'
-import type { Entry, LogGap, NotedStatement } from './entries.ts'
+import { type ChangeAccess, createChangeAccess } from './access-changes.ts'
+import type { LogGap } from './anchored.ts'
 import {
   clocksDiffer,
   databaseBehind,
@@ -23,11 +23,14 @@ import {
   logbookUnavailable,
 } from './errors.ts'
 import { createGaps, type Gaps, type Publications } from './gaps.ts'
-import { createNotes } from './notes.ts'
+import { createJournaling } from './journaling.ts'
+import { hasLostNonces } from './last-nonce.ts'
+import type { JournalPlace, Missing } from './missing.ts'
+import type { Noted } from './noted.ts'
+import { pruneJournal } from './prune.ts'
 import { createReplica, type Replica } from './replicas/replica.ts'
 import type { AwaitedLogbook } from './replicas/store.ts'
-import { createRevoking, type Revoking } from './revoking.ts'
-import { createUnclear } from './unclear.ts'
+import { setRead } from './store.ts'
 
 export interface ContinuityStatus {
   state: 'current' | 'checking' | 'behind'
@@ -37,13 +40,13 @@ export interface ContinuityStatus {
   /** The file of the database was exchanged while this process had it open. */
   isReplaced: boolean
   missing: Missing
-  /** Logbooks of other machines that were not compared with this database, or miss something in it. */
+  /** Journals of other machines that were not compared with this database, or miss something in it. */
   awaited: AwaitedLogbook[]
   clock: { aheadSeconds: number | null; isWrong: boolean }
 }
 
 export interface Continuity {
-  /** Opens the logbook and begins to compare. Until then nothing is refused: commands note what they do, and no more. */
+  /** Opens the journal and begins to compare. Until then nothing is refused: commands note what they do, and no more. */
   start(): Promise<void>
   stop(): Promise<void>
   /** Called for every server that a new connection leads to. */
@@ -61,24 +64,28 @@ export interface Continuity {
   isCurrent(): Promise<boolean>
   /** `assertCurrent`, and that the transaction sees the last statement that this process knows of the proof. */
   assertFollows(proofId: string | null, sequence: number): void
+  statementAdded(proofId: string, sequence: number): void
   /** Throws where an envelope may have been used on a server that is gone. `iat` in Unix seconds. */
   assertUnused(iat: number): void
   /** Resolves once the database is current. */
   whenCurrent(signal: AbortSignal): Promise<void>
+  /** Null where no journal is kept. */
+  place: JournalPlace | null
   /** Of the database's commits. */
-  guard: Guard<Entry>
-  /** Notes what was committed without an answer. Call it before anybody learns of what the database has. */
-  noteUnclear(): Promise<void>
-  /** Durable when it resolves. Call it before anybody else learns of the statement. */
-  noteStatement(statement: Omit<NotedStatement, 'kind'>): Promise<void>
+  guard: Guard<Schema, Noted>
+  /** In the journal when it resolves, whoever committed them. Of one kind. Call it before anybody learns of a document. */
+  requireWritten(...noted: Noted[]): Promise<void>
+  /** The same for all that is committed. */
+  catchUp(): Promise<void>
   noteNonce(nonce: NonceTable): void
-  /** Whatever ends somebody's access is done by it. */
-  revoking: Revoking
+  /** Whatever gives or ends somebody's access is done by it. */
+  changeAccess: ChangeAccess
 }
 
 export interface ContinuityOptions {
-  folder: string | null
-  database: Database<Schema, Entry>
+  /** Null where none is kept. */
+  journal: JournalPlace | null
+  database: Database<Schema, Noted>
   /** Null where nothing is published. */
   publications: Publications | null
   /** By how much the clock of this process may differ from that of the database; 0 for any. */
@@ -89,17 +96,18 @@ export interface ContinuityOptions {
 
 const TICK_MS = 5000
 const MAX_REMEMBERED = 50_000
+const DAY_MS = 86_400_000
 
 export function createContinuity(options: ContinuityOptions): Continuity {
-  const { folder, database, publications, log, now } = options
+  const { journal, database, publications, log, now } = options
   const { db } = database
   const clock = createClockGuard({ toleranceSeconds: options.clockToleranceSeconds, log, refusal: clocksDiffer })
   const unixNow = () => Math.floor(now() / 1000)
-  const noted = lru<string, { sequence: number; digest: string }>(MAX_REMEMBERED)
+  /** The last of each proof that this process has signed. */
+  const sequences = lru<string, number>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
-  const notes = createNotes({ folder, database, log, now: unixNow })
-  const gaps = createGaps({ db, folder, publications, log })
-  const unclear = createUnclear({ db, note, now: unixNow })
+  const journaling = createJournaling({ place: journal, database, log, now: unixNow })
+  const gaps = createGaps({ db, journal, publications, log })
   let replica: Replica | null = null
   let awaited: AwaitedLogbook[] = []
   let state: 'unstarted' | ContinuityStatus['state'] = 'unstarted'
@@ -110,6 +118,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   let generation = 0
   let comparison: Promise<void> | null = null
   let tick: NodeJS.Timeout | undefined
+  let prunedAtMs = 0
 
   async function compareOnce(asked: number): Promise<void> {
     const history = server?.history ?? ''
@@ -118,14 +127,28 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       setState('behind')
       return replica?.report(null)
     }
-    // Without a logbook only the chain can tell.
-    if (folder === null && !gaps.isChainRead()) return void setState('checking')
-    await notes.catchUp()
+    // Without a journal only the chain can tell.
+    if (!journal && !gaps.isChainRead()) return void setState('checking')
+    await journaling.catchUp()
     await replica?.report(history)
     awaited = (await replica?.awaited(history)) ?? []
     // Another server may have answered meanwhile: it is compared next.
     if (asked !== generation) return
     setState(awaited.length > 0 ? 'behind' : 'current')
+    if (state === 'current') await settleJournal()
+  }
+
+  /** What was read need not be read again, and what is older than every backup goes. */
+  async function settleJournal(): Promise<void> {
+    const ends = gaps.ends()
+    if (ends.length > 0) await database.commit((tx) => setRead(tx, ends))
+    await pruneDaily()
+  }
+
+  async function pruneDaily(): Promise<void> {
+    if (!journal || Date.now() - prunedAtMs < DAY_MS) return
+    prunedAtMs = Date.now()
+    await pruneJournal(database, journal.folder, prunedAtMs - journal.keptDays * DAY_MS)
   }
 
   function compare(): Promise<void> {
@@ -136,7 +159,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
           await compareOnce(seen)
         }
       } catch (error) {
-        // The database is away, or the logbook cannot be read: the next tick tries again.
+        // The database is away, or the journal cannot be read: the next tick tries again.
         log.warn({ err: error }, 'the database cannot be compared with what was signed')
       } finally {
         comparison = null
@@ -147,12 +170,12 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
   function setState(next: ContinuityStatus['state']): void {
     if (next !== state && next === 'behind') {
-      const { statements, payments, revocations } = gaps.missing()
+      const { counts, unreadable, earlier } = gaps.missing()
       log.error(
         {
-          statements: statements.length,
-          payments: payments.length,
-          revocations: revocations.length,
+          missing: counts,
+          unreadable,
+          earlier,
           log: gaps.log(),
           isReplaced,
           awaited: awaited.map(({ host }) => host),
@@ -167,20 +190,13 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     waiting.clear()
   }
 
-  async function note(entries: readonly Entry[]): Promise<void> {
-    await notes.note(entries)
-    for (const entry of entries) if (entry.kind === 'statement') remember(entry)
-  }
-
-  function remember({ proofId, sequence, digest }: NotedStatement): void {
-    if (sequence > (noted.get(proofId)?.sequence ?? 0)) noted.set(proofId, { sequence, digest })
-  }
-
   async function onTick(): Promise<void> {
     try {
       serverSeen(await database.server())
-      await notes.tryAgain()
-      await unclear.note()
+      if (state === 'current') {
+        await journaling.tick()
+        await pruneDaily()
+      }
     } catch {
       // Whatever is away is seen by those who need it.
     }
@@ -204,7 +220,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       lostUntil = unixNow() + MAX_CLOCK_LEAD_SECONDS
       if (database.dialect === 'sqlite') isReplaced = true
       log.warn({ database: seen.history }, 'another database answers: it is compared with what was signed')
-      notes.turnTo(seen.history)
+      journaling.turnTo(seen.history)
     }
     state = 'checking'
     void compare()
@@ -219,14 +235,13 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
   function assertCurrent(): void {
     if (state === 'behind') throw awaited.length > 0 ? logbooksAwaited() : databaseBehind()
+    if (journaling.isFailing()) throw logbookUnavailable()
     if (state === 'checking') throw databaseUnchecked()
-    if (notes.isFailing()) throw logbookUnavailable()
     clock.assertRight()
   }
 
   async function requireCurrent(): Promise<void> {
     if (state === 'checking') await compare()
-    await unclear.note()
     assertCurrent()
   }
 
@@ -234,8 +249,8 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     async start() {
       server = await database.server()
       clock.compared(server.clockAheadMs)
-      replica = createReplica(database, await notes.open(server.history))
-      if (folder !== null && (await hasLostNonces(db, folder, unixNow()))) {
+      replica = createReplica(database, await journaling.open(server.history))
+      if (journal && (await hasLostNonces(db, journal.folder, unixNow()))) {
         lostUntil = unixNow() + MAX_CLOCK_LEAD_SECONDS
         log.warn('the database has lost nonces: envelopes that may have been used are refused')
       }
@@ -248,19 +263,19 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     async stop() {
       clearInterval(tick)
       await comparison
-      // Whoever waits for this logbook waits for the next process that writes to it.
+      // Whoever waits for this journal waits for the next process that writes to it.
       await replica
         ?.leave()
         .catch((error) => log.warn({ err: error }, 'the database was not told that this process ends'))
       replica = null
-      await notes.close()
+      await journaling.close()
     },
 
     serverSeen,
 
     status: () => ({
       state: state === 'unstarted' ? 'checking' : state,
-      logbook: folder === null ? 'off' : notes.isFailing() ? 'failing' : 'ok',
+      logbook: !journal ? 'off' : journaling.isFailing() ? 'failing' : 'ok',
       chain: !publications ? 'off' : !gaps.isChainRead() && !comparison ? 'failing' : 'ok',
       log: gaps.log(),
       isReplaced,
@@ -291,11 +306,13 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
     assertFollows(proofId, sequence) {
       assertCurrent()
-      const known = proofId === null ? undefined : noted.get(proofId)
-      if (state === 'unstarted' || proofId === null || !known || known.sequence <= sequence) return
-      gaps.unseen({ kind: 'statement', proofId, ...known })
+      if (proofId === null || state === 'unstarted') return
+      if (sequence >= (sequences.get(proofId) ?? 0)) return
       compareAgain()
       throw databaseUnchecked()
+    },
+    statementAdded(proofId, sequence) {
+      if (sequence > (sequences.get(proofId) ?? 0)) sequences.set(proofId, sequence)
     },
 
     assertUnused(iat) {
@@ -311,12 +328,11 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       }
     },
 
-    guard: { requireCurrent, assertCurrent, journal: note, unclear: unclear.add },
-    noteUnclear: unclear.note,
-    async noteStatement(statement) {
-      if (noted.get(statement.proofId)?.digest !== statement.digest) await note([{ kind: 'statement', ...statement }])
-    },
-    noteNonce: notes.keepNonce,
-    revoking: createRevoking(database.commit, unixNow),
+    place: journal,
+    guard: { requireCurrent, assertCurrent, record: journaling.record, journal: journaling.write },
+    requireWritten: (...noted) => journaling.requireWritten(noted),
+    catchUp: journaling.catchUp,
+    noteNonce: journaling.keepNonce,
+    changeAccess: createChangeAccess(database.commit, unixNow),
   }
 }

@@ -2,7 +2,7 @@ import { clockDifference } from '@svc/guard/clock-guard'
 import { ServiceError } from '@svc/http-service/service-error'
 
 const HEAL =
-  'GET /health names what is missing; the operator heals it with `svc-gateway continuity`, see docs/operations.md'
+  'GET /health names what is missing; the operator heals it with `svc-gateway replay`, see docs/operations.md'
 
 export function databaseBehind(): ServiceError {
   return new ServiceError('database_behind', 'the database is older than what this gateway has signed', {

@@ -1,13 +1,14 @@
-// What was signed and is not in the database, by all that remembers it: the logbook, the chain, and the published log.
+// What was signed and is not in the database, by all that remembers it: the journal, the chain, and the published log.
 
 import { ChainUnavailable } from '@svc/chains/node-pool'
 import type { SolanaNodes } from '@svc/chains/solana/nodes'
+import type { Place } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import type { Log } from '@svc/http-service/log'
 import type { Db } from '../db/schema.ts'
-import { anchoredGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
-import { countMissing, distinct, type Missing, missingInDatabase, missingOf, NOTHING } from './compare.ts'
-import type { LogGap, NotedStatement } from './entries.ts'
+import { anchoredGap, type LogGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
+import { type Compared, compareWithJournal, countMissing, type JournalPlace, type Missing, NOTHING } from './missing.ts'
+import { byProof, unknownStatements } from './statements.ts'
 
 export interface Publications {
   nodes: Pick<SolanaNodes, 'history' | 'wire'>
@@ -20,6 +21,8 @@ export interface Gaps {
   /** Whether there is any gap. */
   look(): Promise<boolean>
   missing(): Missing
+  /** How far the journal was read. */
+  ends(): Place[]
   /** How the database stands to the published log; `failing`: that cannot be read now. */
   log(): LogGap['kind'] | 'ok' | 'failing'
   isChainRead(): boolean
@@ -27,29 +30,26 @@ export interface Gaps {
   isChainDue(): boolean
   /** For another server: what the chain has is held against it anew. */
   forgetChain(): void
-  /** A transaction did not see a statement of this process. */
-  unseen(statement: NotedStatement): void
   /** The published log is compared, too, from then on. */
   watchLog(findGap: () => Promise<LogGap | null>): void
 }
 
 interface Parts {
   db: Db
-  folder: string | null
+  journal: JournalPlace | null
   publications: Publications | null
   log: Log
 }
 
 const CHAIN_AGAIN_MS = 30_000
 
-export function createGaps({ db, folder, publications, log }: Parts): Gaps {
-  let missing = NOTHING
+export function createGaps({ db, journal, publications, log }: Parts): Gaps {
+  let compared: Compared = { missing: NOTHING, ends: [] }
   /** Null until the chain was read for the present server. */
   let anchored: UnknownAnchors | null = null
   let chainReadAt = 0
   /** What was read for one server says nothing about the next. */
   let serversSeen = 0
-  const unseen: NotedStatement[] = []
   let findLogGap: (() => Promise<LogGap | null>) | null = null
   let logGap: LogGap | null = null
   let isLogFailing = false
@@ -88,15 +88,15 @@ export function createGaps({ db, folder, publications, log }: Parts): Gaps {
 
   return {
     async look() {
-      const noticed = folder === null ? NOTHING : await missingInDatabase(db, folder)
+      const noticed = journal ? await compareWithJournal(db, journal) : { missing: NOTHING, ends: [] }
       const unknown = await anchoredUnknown()
-      const published = await missingOf(db, [...(unknown?.statements ?? []), ...unseen])
-      missing = distinct(noticed, published)
+      compared = { ...noticed, missing: await withAnchored(db, noticed.missing, unknown) }
       await readLog()
       logGap ??= await anchoredGap(db, unknown?.checkpoints ?? [])
-      return logGap !== null || countMissing(missing) > 0
+      return logGap !== null || countMissing(compared.missing) > 0
     },
-    missing: () => missing,
+    missing: () => compared.missing,
+    ends: () => compared.ends,
     log: () => (isLogFailing ? 'failing' : (logGap?.kind ?? 'ok')),
     isChainRead: () => anchored !== null,
     isChainDue: () => anchored === null && Date.now() - chainReadAt > CHAIN_AGAIN_MS,
@@ -104,11 +104,18 @@ export function createGaps({ db, folder, publications, log }: Parts): Gaps {
       serversSeen++
       anchored = null
     },
-    unseen(statement) {
-      unseen.push(statement)
-    },
     watchLog(findGap) {
       findLogGap = findGap
     },
   }
+}
+
+/** With statements that only the chain knows of. */
+export async function withAnchored(db: Db, missing: Missing, anchored: UnknownAnchors | null): Promise<Missing> {
+  const unknown = await unknownStatements(db, anchored?.statements ?? [])
+  const named = new Set(missing.statements.map(({ digest }) => digest))
+  const others = unknown.filter(({ digest }) => !named.has(digest))
+  if (others.length === 0) return missing
+  const counts = { ...missing.counts, statement: (missing.counts.statement ?? 0) + others.length }
+  return { ...missing, counts, statements: [...missing.statements, ...others].sort(byProof) }
 }

@@ -1,12 +1,14 @@
-// Where the logbook is, and how far clocks may differ.
+// Where the journal is, how long it is kept, and how far clocks may differ.
 
 import { join, resolve } from 'node:path'
 import type { SettingsReader } from '@svc/http-service/config'
 import { besideDatabase, type DatabasePlace } from '../db/settings.ts'
 
 export interface ContinuityConfig {
-  /** Null where no logbook is kept: then the chain alone tells whether the database is behind. */
+  /** Null where no journal is kept: then the chain alone tells whether the database is behind. */
   logbookDir: string | null
+  /** How old the oldest backup is that may be restored: what is older goes from the journal. */
+  keptDays: number
   /** 0 where the clock is not compared with that of PostgreSQL. */
   clockToleranceSeconds: number
 }
@@ -16,6 +18,7 @@ export function readContinuityConfig(settings: SettingsReader, place: DatabasePl
   const text = settings.text('LOGBOOK_DIR')
   return {
     logbookDir: text === 'off' ? null : resolve(text || join(besideDatabase(place), 'logbook')),
+    keptDays: settings.integer('LOGBOOK_DAYS', 90, { min: 1, max: 3650 }),
     clockToleranceSeconds: settings.integer('CLOCK_TOLERANCE_SECONDS', 30, { min: 0, max: 3600 }),
   }
 }

@@ -1,6 +1,7 @@
 // Migrations run in the order of their numbers. One that has landed is never edited.
 
 import type { Migrations } from '@svc/database/migrate'
+import { sql } from 'kysely'
 import { createBaseline } from './baseline.ts'
 
 export const migrations: Migrations = {
@@ -14,5 +15,28 @@ export const migrations: Migrations = {
     await db.schema.alterTable('direct_uploads').addColumn('promised_bytes', column.integer).execute()
     await db.schema.alterTable('direct_uploads').addColumn('look_at', column.integer).execute()
     await db.schema.createIndex('direct_uploads_look_at').on('direct_uploads').column('look_at').execute()
+  },
+
+  '0046-journal': async (db, column) => {
+    await db.schema
+      .createTable('journal_pending')
+      .addColumn('kind', column.text, (c) => c.notNull())
+      .addColumn('key', column.text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('journal_pending_key', ['kind', 'key'])
+      .execute()
+    await db.schema
+      .createTable('journal_files')
+      .addColumn('file', column.text, (c) => c.primaryKey())
+      .addColumn('read_to', column.integer, (c) => c.notNull())
+      .execute()
+    const attestations = db.schema.alterTable('attestations')
+    await attestations.addColumn('lost_sequence', column.integer).execute()
+    await attestations.addColumn('lost_digest', column.text).execute()
+    // What release 1.1.0 has accepted as lost.
+    await sql`
+      update attestations set
+        lost_sequence = (select l.sequence from lost_statements l where l.proof_id = attestations.proof_id),
+        lost_digest = (select l.statement_digest from lost_statements l where l.proof_id = attestations.proof_id)
+      where proof_id in (select proof_id from lost_statements)`.execute(db)
   },
 }

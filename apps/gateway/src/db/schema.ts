@@ -59,10 +59,10 @@ export interface Schema extends QueueTables, GuardTables {
   sales_periods: SalesPeriodTable
   s3_keys: S3KeyTable
   uncounted_receipts: { receipt_id: string }
-  lost_statements: LostStatementTable
-  lost_receipts: LostReceiptTable
   revocations: RevocationTable
   logbooks: LogbookTable
+  journal_pending: JournalPendingTable
+  journal_files: JournalFileTable
   logs: LogTable
   log_entries: LogEntryTable
   log_checkpoints: LogCheckpointTable
@@ -96,29 +96,8 @@ export interface LogCheckpointTable {
   signed_at: number
 }
 
-/** A statement that was made and is not in this database: the next one of its proof follows on it. */
-export interface LostStatementTable {
-  proof_id: string
-  /** The highest that was lost. */
-  sequence: number
-  statement_digest: string
-  noted_at: number
-}
-
-/** A receipt that was signed and is not in this database. Its quote gets it again, as it was. */
-export interface LostReceiptTable {
-  receipt_hash: string
-  network: string
-  tx: string
-  proof_id: string | null
-  confirmed_at: number
-  noted_at: number
-  /** JSON of a `Sale`; null where the logbook did not note what was sold. */
-  sale: string | null
-}
-
-/** What ended somebody's access. The logbook has the same rows, for a database that was set back. */
-export interface RevocationTable {
+/** What gave or ended somebody's access. The journal has the same, for a database that was set back. */
+interface RevocationTable {
   revocation_id: string
   /** Unix seconds. */
   revoked_at: number
@@ -126,16 +105,28 @@ export interface RevocationTable {
   revoked: string
 }
 
-/** A process of a replica, with PostgreSQL, and the logbook that it writes. */
+/** A process of a replica, with PostgreSQL, and the journal that it writes. */
 export interface LogbookTable {
   process_id: string
   /** Processes of one machine share it. */
   logbook_id: string
   host: string
-  /** The history of the database that has all of the logbook's entries; null where some are missing. */
+  /** The history of the database that has all of the journal's entries; null where some are missing. */
   complete_on: string | null
   /** Unix seconds, by the clock of the database. */
   seen_at: number
+}
+
+/** A document that was committed, and that may not be in the journal yet. See `continuity/documents.ts`. */
+export interface JournalPendingTable {
+  kind: 'receipt' | 'refund' | 'locker' | 'access' | 'statement' | 'publication' | 'log_anchor' | 'checkpoint'
+  key: string
+}
+
+/** Up to where the database has what is in a file of the journal, in bytes. */
+interface JournalFileTable {
+  file: string
+  read_to: number
 }
 
 /** Every key that ever signed receipts and statements. Retired keys stay, so that old signatures can be checked. */
@@ -218,6 +209,7 @@ export interface PaymentTransactionTable {
    * `refund`: no receipt claims it so far, and the operator pays some of it back. `lost`: it has receipts that this
    * database lost, and nobody else may claim it.
    */
+  /** `lost`: release 1.1.0 has lost its receipts. No quote can claim it. */
   kind: 'single' | 'batch' | 'authorizations' | 'refund' | 'lost'
   /** Of several authorizations, the payer of the first that was claimed. */
   payer: string
@@ -235,7 +227,7 @@ export interface PaymentAuthorizationTable {
   pay_req_id: string
 }
 
-interface ReceiptTable {
+export interface ReceiptTable {
   receipt_id: string
   pay_req_id: string
   network: string
@@ -546,6 +538,9 @@ export interface AttestationTable {
   deferral: string | null
   /** When the locker has all statements of a day again, in Unix milliseconds; null before the first that counts. */
   whole_budget_at: number | null
+  /** The last statement that this database has lost for good: a later one follows on it. Null where none is lost. */
+  lost_sequence: number | null
+  lost_digest: string | null
 }
 
 /** Every statement ever made. Its files are in its snapshot. Only the anchor is written later. */
@@ -661,7 +656,7 @@ export interface SnapshotTable {
   /** With their prefix. */
   merkle_root: string
   manifest_digest: string
-  /** See `attestations/snapshots/chunk-list.ts`. */
+  /** See `db/chunk-list.ts`. */
   chunk_list: Uint8Array
   /** The Merkle node of every block of leaves, 32 bytes each. */
   block_nodes: Uint8Array

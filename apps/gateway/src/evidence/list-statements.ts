@@ -13,7 +13,7 @@ const PAGE = 100
 
 /** Pages through the chain of statements. A record of the oracle era is not part of it: it names no predecessor. */
 export async function listStatements(
-  { database: { db }, config }: Context,
+  { database: { db }, config, continuity }: Context,
   query: { receipt_id: string; from?: number; limit?: number; before?: number; envelopes?: boolean },
 ): Promise<Statements> {
   const { receipt_id, from = 1, limit = PAGE, before, envelopes = false } = query
@@ -23,6 +23,7 @@ export async function listStatements(
     before === undefined
       ? await pageOfStatements(db, receipt_id, from, limit + 1)
       : await lastStatements(db, receipt_id, { from, before, limit })
+  await continuity.requireWritten(...rows.flatMap(noteOfRow))
   const next = rows[limit]
   const entry = await registryEntry(db, config, receipt_id)
   return {
@@ -33,6 +34,10 @@ export async function listStatements(
     ...(next && { next_sequence: next.sequence }),
     ...(entry && { evm_registry: entry }),
   }
+}
+
+function noteOfRow({ statement_digest: key }: StatementTable) {
+  return key === null ? [] : [{ kind: 'statement' as const, key }]
 }
 
 /** Null where the gateway has no EVM registry, or nothing to write there. */

@@ -8,6 +8,7 @@ import type { Ed25519Verifier } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { notAttested } from '../attestations/errors.ts'
 import { type AttestationRecord, attestationRecord, type StatementRecord } from '../attestations/record.ts'
+import { noteOf } from '../attestations/statements.ts'
 import { isLong } from '../attestations/view.ts'
 import { receiptNotFound } from '../auth/errors.ts'
 import { limitStranger } from '../auth/limits.ts'
@@ -31,9 +32,11 @@ export async function readEvidence(context: Context, receiptId: string, sequence
   if (!found) throw receiptNotFound()
   const { receipt, standing, statement } = found
   if (!statement && sequence !== undefined) throw statementNotFound(receiptId, sequence)
+  const record = statement && attestationRecord(statement, standing)
+  if (record) await context.continuity.requireWritten(...noteOf(record))
   return {
     receipt: JSON.parse(receipt),
-    record: statement && attestationRecord(statement, standing),
+    record,
     isPending: !statement && standing.status === 'pending',
     standing,
   }

@@ -7,8 +7,8 @@ import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { VERSION } from '@svc/protocol/version'
 import { sql } from 'kysely'
 import { unixNow } from '../context.ts'
-import { countMissing } from '../continuity/compare.ts'
 import type { ContinuityStatus } from '../continuity/continuity.ts'
+import { countMissing, missingByName } from '../continuity/missing.ts'
 import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
 import type { LogStanding } from './metrics/log.ts'
 import { feedState, standIns } from './price-feed.ts'
@@ -17,7 +17,7 @@ import type { InfoContext } from './room.ts'
 
 /**
  * 503 only when the gateway cannot serve. A single chain or provider that does not answer shows in `checks` instead; a
- * database that is behind, a logbook that fails, or a clock that is wrong is `degraded` with 200, because it is read from.
+ * database that is behind, a journal that fails, or a clock that is wrong is `degraded` with 200, because it is read from.
  */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
   const [database, health, primary_chain, evm_chain, signing_key, balance, prices, budgets, log] = await Promise.all([
@@ -81,17 +81,19 @@ function shownContinuity({
   clock,
   ...status
 }: ContinuityStatus): NonNullable<Health['continuity']> {
-  const { statements, payments, revocations } = missing
+  const { statements, payments, revocations, others } = missingByName(missing)
   return {
     state: status.state,
     logbook: status.logbook,
     chain: status.chain,
-    missing_statements: statements.length,
-    missing: statements
+    missing_statements: statements,
+    missing: missing.statements
       .slice(0, MAX_MISSING)
       .map(({ proofId: proof_id, sequence, digest: statement_digest }) => ({ proof_id, sequence, statement_digest })),
-    missing_payments: payments.length,
-    missing_revocations: revocations.length,
+    missing_payments: payments,
+    missing_revocations: revocations,
+    missing_others: others,
+    ...(missing.since !== null && { missing_since: isoSeconds(missing.since) }),
     awaited_logbooks: awaited.length,
     log: status.log,
     ...(clock.aheadSeconds !== null && { clock_ahead_seconds: clock.aheadSeconds }),
@@ -99,27 +101,28 @@ function shownContinuity({
   }
 }
 
-/** The log first: what is rebuilt finds its place in it. */
 function healing(
   { log }: Pick<ContinuityStatus, 'log'>,
   rest: Pick<ContinuityStatus, 'missing' | 'isReplaced' | 'awaited'>,
 ): string {
   if (rest.isReplaced) return RESTART
+  if (rest.missing.earlier > 0) return EARLIER
   if (rest.awaited.length > 0) return AWAITED
   return [
-    ...(log === 'behind' ? [RESTORE_LOG] : log === 'forked' || log === 'foreign' ? [OTHER_LOG] : []),
-    ...(countMissing(rest.missing) > 0 ? [HEAL] : []),
-  ].join('; then ')
+    ...(log === 'forked' || log === 'foreign' ? [OTHER_LOG] : []),
+    ...rest.missing.unreadable.map((file) => `the journal file ${file}`),
+    ...(log === 'behind' || countMissing(rest.missing) > 0 ? [HEAL] : []),
+  ].join('; ')
 }
 
-const RESTORE_LOG =
-  'entries of the published log are missing: restore a newer backup, or run `svc-gateway log restore`: docs/operations.md, "A database was restored"'
+const EARLIER =
+  'the database lacks what release 1.1.0 has signed: heal it with that release, then start this one: docs/operations.md, "A database was restored"'
 const OTHER_LOG =
   'the published log is not that of this database: restore the database that published it, or point LOG_DIR or LOG_STORE_BUCKET to its own log: docs/operations.md, "A database was restored"'
 const HEAL =
-  'restore a newer backup; or run `svc-gateway continuity rebuild` with the evidence bundles of the missing statements, then `svc-gateway continuity accept` for what cannot be rebuilt: docs/operations.md, "A database was restored"'
+  'run `svc-gateway replay`, and with --accept for what it cannot bring back: docs/operations.md, "A database was restored"'
 const AWAITED =
-  'gateways on other machines have not compared this database with what they have signed, or miss something: `svc-gateway continuity` names the machines; heal or start their gateways, or run `svc-gateway continuity accept` where a machine is gone: docs/operations.md, "Replicas on several machines"'
+  'gateways on other machines have not compared this database with what they have signed, or miss something: `svc-gateway replay show` names the machines; run `svc-gateway replay` on each, or with --accept where a machine is gone: docs/operations.md, "Replicas on several machines"'
 const RESTART = 'the file of the database was exchanged while the gateway had it open: restart the gateway'
 
 function continuityWarnings({ state, logbook, clock }: ContinuityStatus): string[] {
@@ -128,7 +131,7 @@ function continuityWarnings({ state, logbook, clock }: ContinuityStatus): string
       ? ['the database is behind what this gateway has signed: it only reads, see continuity']
       : []),
     ...(logbook === 'off' ? ['LOGBOOK_DIR is off: a restored database is noticed by its anchors only'] : []),
-    ...(logbook === 'failing' ? ['the logbook cannot be written: nothing is signed'] : []),
+    ...(logbook === 'failing' ? ['the journal in LOGBOOK_DIR cannot be written: nothing is signed'] : []),
     ...(clock.isWrong ? [wrongClock(clock.aheadSeconds ?? 0)] : []),
   ]
 }

@@ -34,8 +34,8 @@ export async function noteSigningKey(context: Context): Promise<void> {
   // A database that was set back may have lost the rotation to this key. Nothing is signed until it is healed.
   if (!(await continuity.isCurrent()) && continuity.status().state === 'behind') return
   const at = isoSeconds(unixNow(context))
-  await continuity.revoking(async (tx, revoke) => {
+  await continuity.changeAccess(async (tx, record) => {
     await activateSigningKey(tx, configured, at)
-    if (active) await revoke({ what: 'rotation', from: active.public_key_hex, to: configured, at, endorsement: null })
+    if (active) await record({ what: 'rotation', from: active.public_key_hex, to: configured, at, endorsement: null })
   }, WHILE_UNKNOWN)
 }

@@ -3,9 +3,9 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { receiptIsRenewal } from '../auth/errors.ts'
+import type { Note } from '../continuity/noted.ts'
 import type { Locker, PayRequestTable, Tx } from '../db/schema.ts'
-import type { NEW_ACCESS } from './access.ts'
-import { firstAccess } from './reopen.ts'
+import { NEW_ACCESS } from './access.ts'
 import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from './store.ts'
 import { endOf, quotedTerms } from './terms.ts'
 
@@ -27,22 +27,25 @@ export type LockerCreation =
  * Creates the locker of a receipt, or finds the existing one. A refusal is a value and changes nothing, so that the
  * caller's transaction can still commit: a receipt is paid for even if its owner has too many lockers.
  */
-export async function createLocker(tx: Tx, order: LockerOrder): Promise<LockerCreation> {
+export async function createLocker(tx: Tx, note: Note, order: LockerOrder): Promise<LockerCreation> {
   const { receipt_id, payer_pubkey: owner, extends: renewed } = order.receipt
   if (renewed !== undefined) return { outcome: 'refused', refusal: receiptIsRenewal(renewed) }
   const existing = await findLockerOfReceipt(tx, receipt_id)
   if (existing) return { outcome: 'existing', locker: existing }
-  const locker = { ...newLocker(order), ...(await firstAccess(tx, receipt_id, lockerId(receipt_id))) }
+  const locker = newLocker(order)
   // Counting first locks the owner's row, so that lockers of one owner are created one at a time.
   const isCounted = await countLocker(tx, owner, order.maxPerOwner)
-  if (isCounted && (await insertLocker(tx, locker))) return { outcome: 'created', locker }
+  if (isCounted && (await insertLocker(tx, locker))) {
+    note({ kind: 'locker', key: locker.locker_id })
+    return { outcome: 'created', locker }
+  }
   if (isCounted) await uncountLocker(tx, owner)
   const concurrent = await findLockerOfReceipt(tx, receipt_id)
   if (concurrent) return { outcome: 'existing', locker: concurrent }
   return { outcome: 'refused', refusal: isCounted ? idTaken(order) : limitReached(order) }
 }
 
-function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Omit<Locker, keyof typeof NEW_ACCESS> {
+function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
   const terms = quotedTerms(request)
   return {
     locker_id: lockerId(receipt.receipt_id),
@@ -61,6 +64,7 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Omit<Loc
     total_bytes: 0,
     unconfirmed_bytes: 0,
     delivered_bytes: 0,
+    ...NEW_ACCESS,
   }
 }
 

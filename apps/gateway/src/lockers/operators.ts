@@ -2,6 +2,7 @@ import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { requireWritable } from '../auth/restrictions.ts'
 import type { Context } from '../context.ts'
+import type { RecordAccess } from '../continuity/access-changes.ts'
 import type { Locker, Tx } from '../db/schema.ts'
 import { epochsOf } from './access.ts'
 import type { LockersContext } from './room.ts'
@@ -10,9 +11,11 @@ import { indexOperator, lockLocker, unindexOperator, updateLocker } from './stor
 /** A request may be checked against the key of each operator. */
 const MAX_OPERATORS = 32
 
-export async function addOperator({ database }: Context, { locker_id }: Locker, pubkey: string) {
+export async function addOperator({ continuity }: Context, { locker_id }: Locker, pubkey: string) {
   requireOperatorKey(pubkey, 'pubkey')
-  const { operators, added } = await database.commit((tx) => addOperatorTo(tx, locker_id, pubkey))
+  const { operators, added } = await continuity.changeAccess((tx, record) =>
+    addOperatorTo(tx, record, locker_id, pubkey),
+  )
   return { ok: true, locker_id, pubkey, operators, added } as const
 }
 
@@ -20,11 +23,11 @@ export async function addOperator({ database }: Context, { locker_id }: Locker, 
 export async function removeOperator({ continuity, adoptArrived }: LockersContext, of: Locker, pubkey: string) {
   const { locker_id } = of
   await adoptArrived(of, pubkey)
-  const operators = await continuity.revoking(async (tx, revoke) => {
+  const operators = await continuity.changeAccess(async (tx, record) => {
     const locker = await lockLocker(tx, locker_id)
     if (!operatorsOf(locker).includes(pubkey)) throw notRegistered()
     const epoch = locker.access_epoch + 1
-    await revoke({ what: 'operator', locker: locker_id, operator: pubkey, epoch })
+    await record({ what: 'operator', locker: locker_id, operator: pubkey, epoch })
     return removeOperatorFrom(tx, locker, { pubkey, epoch })
   })
   return { ok: true, locker_id, pubkey, operators, removed: true } as const
@@ -54,20 +57,29 @@ export function requireOperatorKey(pubkey: string, field: string): void {
 }
 
 /** Locks the locker until the transaction ends. */
-export async function addOperatorTo(tx: Tx, lockerId: string, pubkey: string) {
+export async function addOperatorTo(tx: Tx, record: RecordAccess, lockerId: string, pubkey: string) {
   const locker = await lockLocker(tx, lockerId)
   requireWritable(locker)
   const before = operatorsOf(locker)
+  if (!before.includes(pubkey) && before.length >= MAX_OPERATORS) throw tooMany()
+  const operators = await putOperator(tx, locker, pubkey)
+  const added = operators.length > before.length
+  if (added) await record({ what: 'operator_added', locker: lockerId, operator: pubkey })
+  return { operators, added }
+}
+
+/** The caller holds the lock of the locker. Answers all operators. */
+export async function putOperator(tx: Tx, locker: Locker, pubkey: string): Promise<string[]> {
+  const before = operatorsOf(locker)
   await indexOperator(tx, pubkey, locker.receipt_id)
-  if (before.includes(pubkey)) return { operators: before, added: false }
-  if (before.length >= MAX_OPERATORS) throw tooMany()
+  if (before.includes(pubkey)) return before
   const operators = [...before, pubkey]
   const epoch = locker.access_epoch > 0 && { [pubkey]: locker.access_epoch }
-  await updateLocker(tx, lockerId, {
+  await updateLocker(tx, locker.locker_id, {
     operators: JSON.stringify(operators),
     operator_epochs: JSON.stringify({ ...epochsOf(locker), ...epoch }),
   })
-  return { operators, added: true }
+  return operators
 }
 
 function operatorsOf({ operators }: Locker): string[] {

@@ -4,6 +4,7 @@ import type { ProvisionManifest, signedProvision } from '@svc/api/lockers'
 import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
 import { receiptNotFound } from '../auth/errors.ts'
 import { type Context, unixNow } from '../context.ts'
+import { recorder } from '../continuity/access-changes.ts'
 import type { Locker } from '../db/schema.ts'
 import { createLocker, tagsOf } from './create-locker.ts'
 import { lockerRecord } from './locker-record.ts'
@@ -32,10 +33,10 @@ async function openLocker(
   order: Order,
   isOwner: boolean,
 ): Promise<{ locker: Locker; isNew: boolean }> {
-  return context.database.commit(async (tx) => {
+  return context.database.commit(async (tx, note) => {
     const purchase = await findPurchase(tx, order.receipt_id)
     if (!purchase) throw receiptNotFound()
-    const made = await createLocker(tx, {
+    const made = await createLocker(tx, note, {
       receipt: purchase.receipt,
       request: purchase,
       tags: order.tags ?? tagsOf(purchase.quote),
@@ -47,7 +48,8 @@ async function openLocker(
     const isNew = made.outcome === 'created'
     // A caller without a signature must not add an operator to an existing locker.
     if (order.operator_pubkey === undefined || !(isNew || isOwner)) return { locker, isNew }
-    const { operators } = await addOperatorTo(tx, locker.locker_id, order.operator_pubkey)
+    const record = recorder(tx, note, unixNow(context))
+    const { operators } = await addOperatorTo(tx, record, locker.locker_id, order.operator_pubkey)
     return { locker: { ...locker, operators: JSON.stringify(operators) }, isNew }
   })
 }

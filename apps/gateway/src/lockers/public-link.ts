@@ -27,16 +27,18 @@ export async function changePublicLink(
   { locker_id }: Locker,
   { action }: Body<typeof endpoint>,
 ) {
-  const public_link = await continuity.revoking(async (tx, revoke) => {
+  const public_link = await continuity.changeAccess(async (tx, record) => {
     const locker = await lockLocker(tx, locker_id)
     if (action !== 'close') requireWritable(locker)
     const changes = {
       link_closed: action === 'close' ? 1 : 0,
       ...(action === 'rotate' && { link_handle: PREFIX + toHex(randomBytes(16)) }),
     }
+    const changed = { ...locker, ...changes }
+    const { link_closed, link_handle } = changed
     await updateLocker(tx, locker_id, changes)
-    if (action !== 'open') await revoke({ what: 'link', locker: locker_id })
-    return publicLinkOf({ ...locker, ...changes })
+    await record({ what: 'link', locker: locker_id, status: { link_closed, link_handle } })
+    return publicLinkOf(changed)
   })
   return { ok: true, locker_id, public_link } as const
 }

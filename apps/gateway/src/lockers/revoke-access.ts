@@ -6,9 +6,9 @@ import { lockLocker, updateLocker } from './store.ts'
 export async function revokeAccess({ continuity, adoptArrived }: LockersContext, locker: Locker) {
   const { locker_id } = locker
   await adoptArrived(locker, null)
-  await continuity.revoking(async (tx, revoke) => {
+  await continuity.changeAccess(async (tx, record) => {
     const epoch = (await lockLocker(tx, locker_id)).access_epoch + 1
-    await revoke({ what: 'urls', locker: locker_id, epoch })
+    await record({ what: 'urls', locker: locker_id, epoch })
     await updateLocker(tx, locker_id, { access_epoch: epoch, revoked_before: epoch })
   })
   return { ok: true, locker_id, revoked: true } as const

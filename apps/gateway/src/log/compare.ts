@@ -3,7 +3,7 @@
 
 import { toHex } from '@svc/protocol/bytes'
 import { readEntryBundle, TILE_WIDTH } from '@svc/transparency/tiles'
-import type { LogGap } from '../continuity/entries.ts'
+import type { LogGap } from '../continuity/anchored.ts'
 import type { Db } from '../db/schema.ts'
 import { ForeignLog, type PublishedCheckpoint, type PublishedLog } from './published.ts'
 import { countPlaced, entriesBetween, findCheckpoint, newestCheckpoint } from './store.ts'

@@ -30,7 +30,7 @@ import type { Witnesses } from './witnesses/witnesses.ts'
 
 export interface PublishParts extends Pick<Context, 'log' | 'now'> {
   database: Pick<Context['database'], 'db' | 'commit'>
-  continuity: Pick<Context['continuity'], 'requireCurrent' | 'compareAgain'>
+  continuity: Pick<Context['continuity'], 'requireCurrent' | 'compareAgain' | 'catchUp'>
   files: NamedFiles
   published: PublishedLog
   identity: Pick<LogIdentity, 'key' | 'signer'>
@@ -79,6 +79,8 @@ export function createPublish(parts: PublishParts): Publish {
     const shown = await published.newest()
     const edge = await finishRecorded(shown, await edgeOf(shown))
     if (!identity.signer || !(await isOwnLog())) return false
+    // What is logged is known to everybody.
+    await continuity.catchUp()
     const placed = await place()
     if (placed === edge.size) {
       await askAgain()
@@ -167,7 +169,8 @@ export function createPublish(parts: PublishParts): Publish {
   /** Under one size there is one root for ever. */
   async function record(checkpoint: LogCheckpointTable): Promise<LogCheckpointTable> {
     const { size, root, note, signed_at } = checkpoint
-    const recorded = await commit(async (tx) => {
+    const recorded = await commit(async (tx, noteDocument) => {
+      noteDocument({ kind: 'checkpoint', key: `${size}` })
       if (!(await isOwnLog(tx))) throw new Error('another log has begun in this database: start the gateway again')
       return recordCheckpoint(tx, { size, root, note, signed_at })
     })

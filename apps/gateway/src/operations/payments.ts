@@ -13,6 +13,7 @@ import { canonicalTx } from '@svc/protocol/ids'
 import { chainUnavailable, paymentRefused, payReqNotFound, txNotFound } from '@svc/sales/errors'
 import { paidLeg, type QuotedLeg } from '@svc/sales/read-payment'
 import { type Context, unixNow } from '../context.ts'
+import { refundKey } from '../continuity/documents.ts'
 import type { RefundTable, Tx } from '../db/schema.ts'
 import { claimPayment } from '../purchases/claim-payments.ts'
 import { newReceipt } from '../purchases/new-receipt.ts'
@@ -118,7 +119,6 @@ export async function attachPayment(context: Context, actor: Actor, order: Body<
   const paid = isShort ? { ...leg, amount: payment.received } : leg
   const { receipt, isNew } = await claimPayment(context, {
     receipt: await newReceipt(context, request, paid, payment),
-    request,
     payment,
     andThen: (transaction) =>
       appendAudit(context, transaction, {
@@ -175,7 +175,7 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
   const wanted = { asset, amount: order.amount_raw, refundTx }
   const isKnown = sameRefund(await findRefunds(context.database.db, { network, tx }), wanted) !== undefined
   const payment = isKnown ? null : await readArrival(context, tx, { ...leg, network: chain })
-  const write = async (transaction: Tx) => {
+  return context.database.commit(async (transaction, note) => {
     const refunds = await lockRefunds(transaction, { network, tx, asset, payment })
     const before = sameRefund(refunds, wanted)
     if (before && (refundTx === null || before.refund_tx !== null)) {
@@ -202,6 +202,7 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
       await requireUnused(transaction, refund, refunds)
       await insertRefund(transaction, refund)
     }
+    note({ kind: 'refund', key: refundKey(refund) })
     await appendAudit(context, transaction, {
       actor: actor.identity,
       action: 'refund_payment',
@@ -210,10 +211,6 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
       details: { asset, amount_raw: order.amount_raw, refund_tx: refundTx },
     })
     return { ok: true, changed: true, refund: shownRefund(refund) } as const
-  }
-  return context.database.commit((transaction, note) => {
-    note({ kind: 'refund', network, tx })
-    return write(transaction)
   })
 }
 

@@ -23,7 +23,7 @@ export async function restrictLocker(context: OperationsContext, actor: Actor, l
   const found = await findLocker(context.database.db, lockerId)
   if (!found) throw lockerNotFound()
   if (found.restriction === null && restriction !== 'none') await context.adoptArrived(found)
-  return context.continuity.revoking(async (tx, revoke) => {
+  return context.continuity.changeAccess(async (tx, record) => {
     const before = await lockLocker(tx, lockerId)
     const state = restriction === 'none' ? null : restriction
     const shown = state === null ? null : notice
@@ -38,7 +38,7 @@ export async function restrictLocker(context: OperationsContext, actor: Actor, l
       restriction_notice: shown,
     }
     await updateLocker(tx, lockerId, changes)
-    await revoke({ what: 'restriction', locker: lockerId, restriction: state, notice: shown })
+    await record({ what: 'restriction', locker: lockerId, restriction: state, notice: shown })
     if (before.restricted_at !== null && before.restriction !== state)
       await context.continueSessions(tx, lockerId, now - Date.parse(before.restricted_at) / 1000)
     await appendAudit(context, tx, {

@@ -2,6 +2,7 @@
 
 import type { Health } from '@svc/api/info'
 import type { AttestHealth } from '@svc/api/internal-attestations'
+import type { SolanaNodes } from '@svc/chains/solana/nodes'
 import type { NoteKey } from '@svc/transparency/note'
 import type { Context } from '../context.ts'
 import type { Publications } from '../continuity/gaps.ts'
@@ -19,7 +20,7 @@ interface Needs {
   /** Takes direct uploads that have arrived, before a locker takes no more. */
   adoptArrived(locker: Locker): Promise<void>
   /** Where this gateway's anchors are; null where nothing is published. */
-  publications: Publications | null
+  publications: (Publications & { nodes: SolanaNodes }) | null
   /** Lets a locker's uploads go on where a restriction has stopped them for so long. */
   continueSessions(tx: Tx, lockerId: string, seconds: number): Promise<void>
   logKey: NoteKey

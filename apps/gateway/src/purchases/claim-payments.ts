@@ -4,22 +4,18 @@ import type { ChainPayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused } from '@svc/sales/errors'
 import { type Context, unixNow } from '../context.ts'
-import { type NotedReceipt, noteOfReceipt, receiptHash } from '../continuity/entries.ts'
-import { saleOf } from '../continuity/sale.ts'
+import type { Note, Noted } from '../continuity/noted.ts'
 import type { PaymentTransactionTable, Tx } from '../db/schema.ts'
 import { renewLocker } from '../lockers/renew-locker.ts'
 import {
   claimedAmount,
   deletePaymentTransaction,
-  describeLostPayment,
   findAuthorizationOwners,
-  findLostReceipt,
   findReceiptOfRequest,
   findRefunds,
   insertPaymentTransaction,
   insertReceipt,
   lockPaymentTransaction,
-  type PayRequest,
   takeAuthorization,
   updatePaymentTransaction,
 } from './store.ts'
@@ -27,15 +23,11 @@ import {
 export interface Claim {
   /** Not yet written. */
   receipt: SignedReceipt
-  /** The quote that it is for. */
-  request: PayRequest
   payment: ChainPayment
   /** The one in the transaction that was signed for the quote, where it pays instead of the whole transaction. */
   authorization?: string
-  /** What a receipt needs that is made again. */
-  beforehand?: (tx: Tx) => Promise<unknown>
   /** What else a new receipt brings about, with it or not at all. */
-  andThen?: (tx: Tx) => Promise<unknown>
+  andThen?: (tx: Tx, note: Note) => Promise<unknown>
 }
 
 interface Claimed {
@@ -50,22 +42,21 @@ interface Claimed {
  */
 export async function claimPayment(context: Context, claim: Claim): Promise<Claimed> {
   const claimed = await context.database.commit(async (tx, note) => {
-    const written = await writeClaim(context, tx, claim)
+    const written = await writeClaim(context, { tx, note }, claim)
     if (written.isNew) note(noteOfClaim(claim))
     return written
   })
-  if (!claimed.isNew) await context.continuity.noteUnclear()
+  if (!claimed.isNew) await context.continuity.requireWritten(noteOfClaim(claimed))
   return claimed
 }
 
-async function writeClaim(context: Context, tx: Tx, claim: Claim): Promise<Claimed> {
-  const { receipt, payment, authorization, beforehand, andThen } = claim
+async function writeClaim(context: Context, { tx, note }: { tx: Tx; note: Note }, claim: Claim): Promise<Claimed> {
+  const { receipt, payment, authorization, andThen } = claim
   const kind = authorization === undefined ? 'single' : 'authorizations'
-  await beforehand?.(tx)
   const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
   if (written) {
     await renewLocker(tx, receipt, paidAt(context, payment))
-    await andThen?.(tx)
+    await andThen?.(tx, note)
     await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
     return { receipt, isNew: true }
   }
@@ -75,8 +66,8 @@ async function writeClaim(context: Context, tx: Tx, claim: Claim): Promise<Claim
   return { receipt: existing, isNew: false }
 }
 
-function noteOfClaim({ receipt, request, authorization }: Claim): NotedReceipt {
-  return noteOfReceipt(receipt, saleOf(receipt, request, authorization))
+function noteOfClaim({ receipt }: Pick<Claim, 'receipt'>): Noted {
+  return { kind: 'receipt', key: receipt.receipt_id }
 }
 
 /** A payment counts from when it was made, however late it is confirmed (AMB-06). */
@@ -112,10 +103,6 @@ export async function bookReceipts(
   const { row, isNew, isRecorded } = entry
   const bound = (isNew ? 0n : BigInt(row.bound)) + paid
   if (bound > BigInt(row.received)) throw paymentRefused('amount_too_small')
-  if (row.kind === 'lost') {
-    if (written.length > 0) await describeLostPayment(tx, { ...row, bound: String(bound) })
-    return written
-  }
   // With nothing bound, other transactions paid these quotes first, and this one stays free for other quotes.
   if (bound === 0n && isNew) await deletePaymentTransaction(tx, row)
   else if (isRecorded && (isNew ? bound !== BigInt(row.bound) : written.length > 0))
@@ -162,8 +149,7 @@ async function openEntry(tx: Tx, kind: Kind, receipts: readonly SignedReceipt[])
   const known = await lockPaymentTransaction(tx, row)
   const entry = { isNew: false, isRecorded: true, unrefunded: await unrefunded(tx, row) }
   if (known.kind === 'refund') return { ...entry, row }
-  if (known.kind === 'lost') return (await areLost(tx, receipts)) ? { ...entry, row: withLost(known, row) } : null
-  if (kind === 'single') return null
+  if (kind === 'single' || known.kind === 'lost') return null
   // Another asset in the same transaction is other money. The authorization has a row of its own, and is taken once.
   if (kind === 'authorizations' && known.asset !== row.asset) return { ...entry, row, isRecorded: false }
   if (known.kind !== kind || known.asset !== row.asset) return null
@@ -180,19 +166,6 @@ async function unrefunded(tx: Tx, payment: PaymentTransactionTable): Promise<big
   if (!first) return null
   const refunded = refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   return BigInt(first.received) - refunded - (await claimedAmount(tx, payment))
-}
-
-/** Whether these are receipts that the database has lost, made again: only they may use such a transaction. */
-async function areLost(tx: Tx, receipts: readonly SignedReceipt[]): Promise<boolean> {
-  for (const { receipt_id } of receipts) if (!(await findLostReceipt(tx, receiptHash(receipt_id)))) return false
-  return true
-}
-
-/** Of authorizations, each brings its own amount; otherwise it is that of the whole transaction. */
-function withLost(known: PaymentTransactionTable, entry: PaymentTransactionTable): PaymentTransactionTable {
-  const isShared = entry.kind === 'authorizations' && known.asset === entry.asset
-  const received = isShared ? String(BigInt(known.received) + BigInt(entry.received)) : entry.received
-  return { ...entry, kind: 'lost', received, bound: known.asset === entry.asset ? known.bound : '0' }
 }
 
 function entryOf(kind: Kind, receipt: SignedReceipt): PaymentTransactionTable {

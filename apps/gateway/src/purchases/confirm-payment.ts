@@ -3,19 +3,16 @@
 import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage, Quote } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { receiptId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import { payerProof, requirePayerProof, requireTransaction } from '@svc/sales/payer-proof'
 import { inQuoteTime, paidLeg, readPayment } from '@svc/sales/read-payment'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import { receiptHash } from '../continuity/entries.ts'
 import { type Claim, claimPayment } from './claim-payments.ts'
 import { newReceipt } from './new-receipt.ts'
 import { confirmUrlOf } from './quote.ts'
-import { remadeClaim } from './remake-receipt.ts'
-import { findLostReceipt, findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
+import { findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
 
 type ConfirmBody = Body<typeof confirmStorage>
 
@@ -30,7 +27,7 @@ export function createConfirmPayment(context: Context): ConfirmPayment {
     const existing = await findReceiptOfRequest(db, body.pay_req_id)
     if (existing) {
       await requirePayerProof(proof, existing, confirmUrl, () => limitStranger(context, wire, null))
-      await context.continuity.noteUnclear()
+      await context.continuity.requireWritten({ kind: 'receipt', key: existing.receipt_id })
       return confirmation(existing, true)
     }
     const claimed = await claimPayment(context, await readClaim(context, body, requireTransaction(proof), wire))
@@ -43,21 +40,15 @@ export function confirmation(receipt: SignedReceipt, idempotent: boolean): Confi
   return { ok: true, receipt_id, receipt, idempotent, paid_amount, paid_raw, pay_asset, network }
 }
 
-/** What was confirmed before and lost needs no proof but its ids, at any time: both together, only its buyer has. */
 async function readClaim(context: Context, body: ConfirmBody, tx: string, wire: WireRequest): Promise<Claim> {
   const { db } = context.database
   const { pay_req_id: payReqId } = body
-  const lost = await findLostReceipt(db, receiptHash(receiptId(payReqId, tx)))
   const request = await findPayRequest(db, payReqId)
-  if (!request && !lost) throw payReqNotFound()
+  if (!request) throw payReqNotFound()
   await limitStranger(context, wire, null)
   await context.continuity.requireCurrent()
-  const remade = lost && (await remadeClaim(context, payReqId, lost))
-  if (remade) return remade
-  if (!request) throw payReqNotFound()
-  const read = () => readLeg(context, request, body, tx)
-  const { leg, payment } = lost ? await read() : await inQuoteTime(context, [request], read)
-  return { receipt: await newReceipt(context, request, leg, payment), request, payment }
+  const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
+  return { receipt: await newReceipt(context, request, leg, payment), payment }
 }
 
 /** The leg that the body names, and the payment of it that the chain shows. */

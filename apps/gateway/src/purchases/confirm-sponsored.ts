@@ -11,8 +11,7 @@ import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import { inQuoteTime, transactionId } from '@svc/sales/read-payment'
 import { receiptIsRenewal } from '../auth/errors.ts'
 import { type Context, unixNow } from '../context.ts'
-import { type NotedReceipt, noteOfReceipt } from '../continuity/entries.ts'
-import { saleOf } from '../continuity/sale.ts'
+import type { Note, Noted } from '../continuity/noted.ts'
 import type { Db, Locker, Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { lockerRecord } from '../lockers/locker-record.ts'
@@ -122,14 +121,14 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
   const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
   return context.database.commit(async (tx, note) => {
-    const purchases = await writePurchases(context, tx, order, requests, payment)
+    const purchases = await writePurchases(context, { tx, note }, order, requests, payment)
     note(...purchases.filter(({ isNew }) => isNew).map(noteOfPurchase))
     return purchases
   })
 }
 
-function noteOfPurchase({ receipt, request }: SponsoredPurchase): NotedReceipt {
-  return noteOfReceipt(receipt, saleOf(receipt, request))
+function noteOfPurchase({ receipt }: SponsoredPurchase): Noted {
+  return { kind: 'receipt', key: receipt.receipt_id }
 }
 
 async function requirePayRequests({ database }: Context, payReqIds: readonly string[]): Promise<PayRequest[]> {
@@ -167,7 +166,7 @@ async function readReceipts(
 
 async function writePurchases(
   context: Context,
-  tx: Tx,
+  { tx, note }: { tx: Tx; note: Note },
   { kind, payReqIds, tx: paidBy, ownerIdentity, tags }: SponsoredOrder,
   requests: readonly PayRequest[],
   { receipts, authorizations }: PaidReceipts,
@@ -182,7 +181,7 @@ async function writePurchases(
     if (!receipt) throw paymentRefused('transaction_already_used')
     requireOwner(receipt, ownerIdentity)
     if (receipt.tx_hash !== paidBy) throw paymentRefused('quote_already_paid')
-    const locker = await createLocker(tx, { receipt, request, tags, createdAt: unixNow(context), maxPerOwner })
+    const locker = await createLocker(tx, note, { receipt, request, tags, createdAt: unixNow(context), maxPerOwner })
     purchases.push({ receipt, request, isNew: written.has(receipt.receipt_id), locker })
   }
   for (const receipt_id of written) await context.queue.enqueue(tx, 'attest-payment', { receipt_id })

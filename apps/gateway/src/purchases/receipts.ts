@@ -9,9 +9,10 @@ import type { KeysAt } from '../keys/signing-keys.ts'
 import { findReceiptsOfTransaction, findReceiptText } from './store.ts'
 
 /** The stored text, which is answered without parsing it. */
-export async function readReceiptText({ database }: Context, id: string): Promise<string> {
+export async function readReceiptText({ database, continuity }: Context, id: string): Promise<string> {
   const text = await findReceiptText(database.db, id)
   if (text === null) throw receiptNotFound()
+  await continuity.requireWritten({ kind: 'receipt', key: id })
   return text
 }
 

@@ -5,7 +5,6 @@ import { storedBody } from '@svc/sales/quote-template'
 import type { Selectable } from 'kysely'
 import type {
   Db,
-  LostReceiptTable,
   PaymentAuthorizationTable,
   PaymentTransactionTable,
   PayRequestTable,
@@ -44,16 +43,6 @@ export async function insertPayRequest(tx: Tx, request: PayRequest): Promise<voi
   await tx.insertInto('pay_requests').values(request).execute()
 }
 
-/** A quote that was lost; one that is there stays as it is. */
-export async function restorePayRequest(tx: Tx, request: PayRequest): Promise<void> {
-  await tx
-    .insertInto('pay_requests')
-    .values(request)
-    .onConflict((conflict) => conflict.column('pay_req_id').doNothing())
-    .execute()
-}
-
-/** A quote whose body is made from a template. */
 export interface NewQuote extends Omit<PayRequest, 'quote'> {
   template: StorableTemplate
 }
@@ -221,25 +210,6 @@ const addReceipt = prepared(
       .values({ receipt_id, pay_req_id, network, tx: paidBy, payer, receipt, confirmed_at })
       .onConflict((conflict) => conflict.column('pay_req_id').doNothing()),
 )
-
-export async function findLostReceipt(db: Db, receiptHash: string): Promise<LostReceiptTable | null> {
-  return (await lostReceipt(db, receiptHash)).rows[0] ?? null
-}
-
-const lostReceipt = prepared((db: Db, receiptHash: string) =>
-  db.selectFrom('lost_receipts').selectAll().where('receipt_hash', '=', receiptHash),
-)
-
-/** A transaction whose receipts this database has lost, with what one of them says about it. */
-export async function describeLostPayment(tx: Tx, row: PaymentTransactionTable): Promise<void> {
-  const { network, tx: paidBy, kind: _, ...known } = row
-  await tx
-    .updateTable('payment_transactions')
-    .set(known)
-    .where('network', '=', network)
-    .where('tx', '=', paidBy)
-    .execute()
-}
 
 /** In no order. */
 export async function findPayRequests(db: Db, payReqIds: readonly string[]): Promise<PayRequest[]> {

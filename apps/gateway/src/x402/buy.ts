@@ -83,6 +83,7 @@ async function boughtBefore(
   // Identifiers may be guessed, and payments on chain are seen by everybody.
   const isPayer = (await settler.signer(payload, leg)) === settled.receipt.payer_pubkey
   if (!isPayer || !(await settler.isUnsent(payload, leg))) throw identifierConflict()
+  await context.continuity.requireWritten({ kind: 'receipt', key: settled.receipt.receipt_id })
   return bought(context, request, settled.receipt, true)
 }
 

@@ -159,9 +159,8 @@ export async function claim(
   const { authorization } = leg
   return claimPayment(context, {
     receipt,
-    request,
     payment,
     ...(authorization !== undefined && { authorization }),
-    andThen: (tx) => createLockerOf(context, tx, request, receipt),
+    andThen: (tx, note) => createLockerOf(context, { tx, note }, request, receipt),
   })
 }

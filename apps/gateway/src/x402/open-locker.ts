@@ -5,6 +5,7 @@ import { signedProvision } from '@svc/api/lockers'
 import type { X402Purchase } from '@svc/api/x402'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { unixNow } from '../context.ts'
+import type { Note } from '../continuity/noted.ts'
 import type { Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation, tagsOf } from '../lockers/create-locker.ts'
 import type { PayRequest } from '../purchases/store.ts'
@@ -18,7 +19,7 @@ type Opened = Pick<X402Purchase, 'locker_id' | 'next_step'>
  */
 export async function openLocker(context: X402Context, request: PayRequest, receipt: SignedReceipt): Promise<Opened> {
   const { database, config } = context
-  const made = await database.commit((tx) => createLockerOf(context, tx, request, receipt))
+  const made = await database.commit((tx, note) => createLockerOf(context, { tx, note }, request, receipt))
   const signed = { method: 'POST' as const, signer: receipt.payer_pubkey, sig_alg: receipt.sig_alg }
   const { baseUrl } = config.http
   if (made.outcome === 'refused') {
@@ -35,11 +36,11 @@ export async function openLocker(context: X402Context, request: PayRequest, rece
 
 export function createLockerOf(
   context: X402Context,
-  tx: Tx,
+  { tx, note }: { tx: Tx; note: Note },
   request: PayRequest,
   receipt: SignedReceipt,
 ): Promise<LockerCreation> {
   const { maxLockersPerOwner: maxPerOwner } = context.config.payments
   const order = { receipt, request, tags: tagsOf(request.quote), createdAt: unixNow(context), maxPerOwner }
-  return createLocker(tx, order)
+  return createLocker(tx, note, order)
 }

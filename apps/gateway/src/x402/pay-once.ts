@@ -13,6 +13,7 @@ export async function payOnce(context: X402Context, payment: SignedPayment, sett
   const existing = await findReceiptOfRequest(context.database.db, payment.request.pay_req_id)
   const settled = existing ? { receipt: existing, isNew: false } : await settlePayment(context, payment)
   await requirePayer(context, payment, settler, settled.receipt)
+  await context.continuity.requireWritten({ kind: 'receipt', key: settled.receipt.receipt_id })
   return settled
 }
 

@@ -18,7 +18,7 @@ forEachDatabase('the gaps of a database', (database) => {
       wire: async () => null,
     }
     const publications = { nodes, signer: 'the publication key' }
-    const gaps = createGaps({ db, folder: null, publications, log: createLog('silent') })
+    const gaps = createGaps({ db, journal: null, publications, log: createLog('silent') })
 
     const first = gaps.look()
     await expect.poll(() => questions.length).toBe(1)

@@ -12,14 +12,13 @@ import {
   type TestLocker,
 } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { acceptLosses } from '../../src/operations/restored-database.ts'
+import { runCommand } from '../gateway-process.ts'
 import { type CopiedDatabase, copyDatabase, dropBackup } from './copy-database.ts'
 import { healthIn } from './health.ts'
 
 /** Two machines: each has a logbook that the other cannot read. */
 const clock = testClock(Date.now())
 const owner = ed25519Identity()
-const HEALED = { publications: null, reason: 'a standby took over' }
 let folder: string
 let fresh: FreshDatabase
 let database: CopiedDatabase
@@ -40,9 +39,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+/** They have the same keys. */
+const variablesOf = (machine: string) => ({
+  DATA_DIR: folder,
+  DATABASE_URL: fresh.url,
+  LOGBOOK_DIR: join(folder, machine),
+})
+
 async function open(machine: string): Promise<TestGateway> {
-  const variables = { DATABASE_URL: fresh.url, LOGBOOK_DIR: join(folder, machine) }
-  const house = await openTestGateway(variables, { clock })
+  const house = await openTestGateway(variablesOf(machine), { clock })
   await healthIn(house.gateway, 'current')
   return house
 }
@@ -53,7 +58,10 @@ function revoke(house: TestGateway, { lockerId, receiptId }: TestLocker) {
   return house.call(owner, { method: 'POST', path, body: {}, ops: ['locker:admin'], lockerId, receiptId })
 }
 
-const accept = ({ gateway }: TestGateway) => acceptLosses(gateway.rooms.operations, { identity: 'a test' }, HEALED)
+const heal = async (machine: string, ...options: string[]) => {
+  const args = ['replay', '--reason', 'a standby took over', ...options]
+  return (await runCommand(args, { SVC_MODE: 'development', ...variablesOf(machine) })).stdout
+}
 
 it('T-163 what one of two replicas has noted and the database lost stops both until it is healed', async () => {
   const locker = await first.locker(owner)
@@ -71,9 +79,9 @@ it('T-163 what one of two replicas has noted and the database lost stops both un
   expectRefusal(await second.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
 
   // The second machine has nothing to heal, and cannot give up a replica that lives.
-  expect((await accept(second)).givenUp).toEqual([])
+  expect(await heal('second', '--accept')).not.toContain('accepted as lost')
   expectRefusal(await revoke(second, locker), 503, 'database_behind')
-  await accept(first)
+  expect(await heal('first')).toContain('replayed 1 × change of access')
   for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
   expect((await revoke(second, locker)).status).toBe(200)
 })
@@ -92,10 +100,10 @@ it('T-163 a machine that is gone is waited for on another history, until it is g
     .insertInto('logbooks')
     .values({ ...gone, complete_on: 'another history', seen_at: Math.floor(Date.now() / 1000) - 300 })
     .execute()
-  first = await openTestGateway({ DATABASE_URL: fresh.url, LOGBOOK_DIR: join(folder, 'first') }, { clock })
+  first = await openTestGateway(variablesOf('first'), { clock })
   for (const { gateway } of [first, second])
     expect((await healthIn(gateway, 'behind')).continuity).toMatchObject({ awaited_logbooks: 1 })
-  expect((await accept(second)).givenUp).toMatchObject([{ host: 'gone.example' }])
+  expect(await heal('second', '--accept')).toContain('accepted as lost: the journal of gone.example')
   for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
   clock.advance(31)
   expect((await revoke(first, locker)).status).toBe(200)

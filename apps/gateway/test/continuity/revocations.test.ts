@@ -10,14 +10,13 @@ import { expect, it } from 'vitest'
 import { announceKey } from '../../src/operations/keys/announce-key.ts'
 import { retireKey } from '../../src/operations/keys/retire-key.ts'
 import { revokeKey as revokeSigningKey } from '../../src/operations/keys/revoke-key.ts'
-import { acceptLosses, examineDatabase, rebuildDatabase } from '../../src/operations/restored-database.ts'
+import { examineDatabase } from '../../src/operations/replay/replay.ts'
 import { runCommand } from '../gateway-process.ts'
 import { askKey, done, listKeys, revokeKey } from '../s3/credentials/credentials-house.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
 
 const ACTOR = { identity: 'a test' }
-const HEALED = { publications: null, reason: 'a backup was restored' }
 const OLD_SEED = '61'.repeat(32)
 const NEXT_SEED = '62'.repeat(32)
 const [OLD_KEY, NEXT_KEY, WITHDRAWN_KEY] = [OLD_SEED, NEXT_SEED, '63'.repeat(32)].map((seed) =>
@@ -30,6 +29,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     openRestorable(database, { STATEMENT_KEY: OLD_SEED, STATEMENT_KEY_NEXT: NEXT_SEED }),
   )
   const operations = () => gateway.house().gateway.rooms.operations
+  const command = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', ...gateway.variables })
   const urlOf = (path: string) => new URL(path, gateway.house().gateway.url)
 
   async function newLocker(operators = [operator]): Promise<TestLocker> {
@@ -55,9 +55,10 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
 
   /** After the backup, people are shut out in every way. */
   const made = forAllTests(async () => {
-    const [shared, revoked, linked, rotated, frozen, thawed] = [
+    const [shared, revoked, linked, rotated, frozen, thawed, given] = [
       await newLocker(),
       await newLocker(),
+      await newLocker([]),
       await newLocker([]),
       await newLocker([]),
       await newLocker([]),
@@ -77,46 +78,66 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     done(await admin(revoked, 'POST', '/revoke', {}))
     done(await admin(linked, 'POST', '/public-link', { action: 'close' }))
     done(await admin(rotated, 'POST', '/public-link', { action: 'rotate' }))
+    const rotatedLink = (await recordOf(rotated)).public_link
+    done(await admin(given, 'POST', '/operators', { pubkey: operator.identity }))
+    const newKey = done(await askKey(given))
     done(await restrict(frozen, 'taken_down'))
     done(await restrict(thawed, 'frozen'))
     gateway.clock.advance(1)
     done(await restrict(thawed, 'none'))
-    const env = { SVC_MODE: 'development', ...gateway.variables }
-    const rotation = await runCommand(['keys', 'rotate', '--early', '--reason', 'a test'], env)
+    const rotation = await command('keys', 'rotate', '--early', '--reason', 'a test')
     expect(rotation.code, rotation.stderr).toBe(0)
     const theft = { keyId: issuerKeyId(OLD_KEY!), since: announced.start, reason: 'stolen', recovery: null }
     await revokeSigningKey(operations(), ACTOR, theft)
     const published = await (await fetch(urlOf('/v1/keys'))).json()
-    return { shared, revoked, linked, rotated, frozen, thawed, byOperator, byOwner, published }
+    return {
+      shared,
+      revoked,
+      linked,
+      rotated,
+      rotatedLink,
+      frozen,
+      thawed,
+      given,
+      newKey,
+      byOperator,
+      byOwner,
+      published,
+    }
   })
 
   it.each([
-    ['rebuild', () => rebuildDatabase(operations(), ACTOR, { ...HEALED, files: [] })],
-    ['accept', () => acceptLosses(operations(), ACTOR, HEALED)],
+    ['replay', []],
+    ['accepting what cannot be replayed', ['--accept']],
   ])(
     'T-161 T-164 ADD-57 is behind until it is healed by %s: nobody who was shut out comes in again',
-    async (_, heal) => {
-      const { shared, revoked, linked, rotated, frozen, thawed, byOperator, byOwner, published } = made
+    async (_, options) => {
+      const { shared, revoked, linked, rotated, rotatedLink, frozen, thawed, given, newKey } = made
+      const { byOperator, byOwner, published } = made
       await gateway.exchange('backup')
       const behind = await healthIn(gateway.house().gateway, 'behind')
-      expect(behind.continuity).toMatchObject({ missing_revocations: 11, missing_statements: 0, missing_payments: 0 })
+      expect(behind.continuity).toMatchObject({ missing_revocations: 14, missing_statements: 0, missing_payments: 0 })
       expect(JSON.stringify(behind)).not.toContain(shared.lockerId)
       expectRefusal(await admin(shared, 'POST', '/revoke', {}), 503, 'database_behind')
+      const refused = await command('lockers', 'freeze', shared.lockerId, '--reason', 'a test')
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('the database is older')])
       expect(await opens(byOperator)).toBe(200)
 
-      await heal()
+      const replayed = await command('replay', '--reason', 'a backup was restored', ...options)
+      expect(replayed.code, replayed.stdout + replayed.stderr).toBe(0)
       await healthIn(gateway.house().gateway, 'current')
-      expect((await examineDatabase(operations(), null)).revocations).toEqual([])
+      expect((await examineDatabase(operations())).missing.counts).toEqual({})
 
       expectRefusal(await shared.call(['locker:list'], 'GET', '/files', undefined, operator), 403, 'SIGNATURE_INVALID')
       expect((await recordOf(shared)).operators).toEqual([])
       expect(await listKeys(shared)).toEqual([])
       expect([await opens(byOperator), await opens(byOwner)]).toEqual([403, 403])
       expect(await opens(await download(revoked))).toBe(200)
-      for (const locker of [linked, rotated]) {
-        expect((await recordOf(locker)).public_link).toMatchObject({ status: 'closed' })
-        expect(await opens(`/v1/r/${locker.receiptId}/f/a.txt`)).toBe(404)
-      }
+      for (const locker of [linked, rotated]) expect(await opens(`/v1/r/${locker.receiptId}/f/a.txt`)).toBe(404)
+      expect((await recordOf(linked)).public_link).toMatchObject({ status: 'closed' })
+      expect((await recordOf(rotated)).public_link).toEqual(rotatedLink)
+      expect((await recordOf(given)).operators).toEqual([operator.identity])
+      expect(await listKeys(given)).toMatchObject([{ access_key_id: newKey.access_key_id }])
       expect((await recordOf(frozen)).restriction).toMatchObject({ state: 'taken_down', notice: 'by order' })
       expect((await recordOf(thawed)).restriction ?? null).toBeNull()
       const keys = (await (await fetch(urlOf('/v1/keys'))).json()) as SigningKeys

@@ -54,6 +54,7 @@ describe('health', () => {
         missing_statements: 0,
         missing: [],
         missing_payments: 0,
+        missing_others: 0,
         missing_revocations: 0,
         awaited_logbooks: 0,
       },

@@ -37,7 +37,7 @@ forEachDatabase('lockers', (database) => {
     db = writable((await database.openMigrated<Schema>(migrations)).db)
   })
 
-  const create = (order: LockerOrder) => db.transaction().execute((tx) => createLocker(tx, order))
+  const create = (order: LockerOrder) => db.transaction().execute((tx) => createLocker(tx, () => {}, order))
   const countOf = async (owner: string) =>
     (await db.selectFrom('owners').select('locker_count').where('owner', '=', owner).executeTakeFirst())?.locker_count
 
@@ -120,7 +120,7 @@ forEachDatabase('lockers', (database) => {
     const createAll = (receiptIds: string[]) =>
       db.transaction().execute(async (tx) => {
         const made = []
-        for (const id of receiptIds) made.push(await createLocker(tx, orderOf('gus', id)))
+        for (const id of receiptIds) made.push(await createLocker(tx, () => {}, orderOf('gus', id)))
         return made
       })
     const rounds = Array.from({ length: 10 }, (_, i) => createAll(i % 2 ? ids : ids.toReversed()))

@@ -13,7 +13,6 @@ import { readCheckpoint, signCheckpoint } from '@svc/transparency/checkpoint'
 import { formatKey, isSignedBy, type NoteKey } from '@svc/transparency/note'
 import { type LogProof, proves, readProof } from '@svc/transparency/proof'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { beginLog } from '../../src/operations/begin-log.ts'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import { copyDatabase, dropBackup } from '../continuity/copy-database.ts'
 import { healthIn } from '../continuity/health.ts'
@@ -38,7 +37,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
     return healthIn(gateway, wanted)
   }
 
-  const command = (...args: string[]) => runCommand(['log', ...args], { SVC_MODE: 'development', ...variables })
+  const command = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', ...variables })
   const readerOf = ({ gateway }: TestGateway) => logReader(gateway.url, gateway.rooms.log.identity.key)
   const dbOf = ({ gateway }: TestGateway) => gateway.context.database.db
 
@@ -85,21 +84,19 @@ forEachDatabase('a database that is behind its published log', (database) => {
       const behind = await untilState(house, 'behind')
       expect(behind).toMatchObject({
         status: 'degraded',
-        continuity: { log: 'behind', heal: expect.stringContaining('svc-gateway log restore') },
+        continuity: { log: 'behind', heal: expect.stringContaining('svc-gateway replay') },
       })
       expectRefusal(await askToAttest(house, locker), 503, 'database_behind')
       await expect(house.gateway.rooms.log.publish()).rejects.toThrow('older than what this gateway has signed')
       // The log itself can be read.
       expect(await readerOf(house).head()).toEqual(seen)
-      const shown = await command()
+      const shown = await command('log')
       expect([shown.code, JSON.parse(shown.stdout)], shown.stderr).toEqual([
         1,
         { published: 804, database: 'behind', missing: 503 },
       ])
-      expect((await command('restore')).stderr).toContain('say why')
-
-      const restored = await command('restore', '--reason', 'restored the backup')
-      expect([restored.code, JSON.parse(restored.stdout)], restored.stderr).toEqual([0, { size: 804, restored: 503 }])
+      const restored = await command('replay', '--reason', 'restored the backup')
+      expect(restored.code, restored.stdout).toBe(0)
       expect((await untilState(house, 'current')).continuity).toMatchObject({ log: 'ok' })
       // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
       await house.gateway.rooms.log.publish()
@@ -111,7 +108,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       await readerOf(house).expectGrown(seen, head)
       expect(await readerOf(house).entries(head)).toEqual([...entries, ...more])
       const audit = await dbOf(house).selectFrom('audit_log').select(['action', 'reason']).execute()
-      expect(audit).toEqual([{ action: 'restore_log', reason: 'restored the backup' }])
+      expect(audit).toEqual([{ action: 'replay', reason: 'restored the backup' }])
       await house.close()
     })
 
@@ -125,8 +122,8 @@ forEachDatabase('a database that is behind its published log', (database) => {
       expect(await untilState(house, 'behind')).toMatchObject({
         continuity: { log: 'forked', heal: expect.stringContaining('not that of this database') },
       })
-      const refused = await command('restore', '--reason', 'hope')
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('newer checkpoint')])
+      const refused = await command('replay', '--reason', 'hope')
+      expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('other entries than the log')])
       await house.close()
     })
 
@@ -137,8 +134,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       expect(proves(proof, fromHex(digest)!)).toBe(true)
       return proof
     }
-    const begin = ({ gateway }: TestGateway, origin: string) =>
-      beginLog(gateway.rooms.operations, { identity: 'test' }, { origin, reason: 'it has forked' })
+    const begin = (origin: string) => command('replay', '--new-log', origin, '--reason', 'it has forked')
     let digests: string[]
     let oldKey: NoteKey
     let oldProof: LogProof
@@ -152,12 +148,11 @@ forEachDatabase('a database that is behind its published log', (database) => {
       const placed = dbOf(house).selectFrom('log_entries').select('statement_digest').where('entry_index', '>=', 0)
       digests = (await placed.orderBy('entry_index').execute()).map(({ statement_digest }) => statement_digest)
       oldProof = await proofOf(house, digests[0]!)
-      await expect(begin(house, 'two words')).rejects.toThrow('without spaces')
-      await expect(begin(house, oldKey.name)).rejects.toThrow('has signed already')
-      expect((await command('new', '--origin', origin)).stderr).toContain('say why')
-      const begun = await command('new', '--origin', origin, '--reason', 'it has forked')
-      expect(begun.code, begun.stderr).toBe(0)
-      ended = JSON.parse(begun.stdout).ended
+      expect((await begin('two words')).stderr).toContain('without spaces')
+      expect((await begin(oldKey.name)).stderr).toContain('has signed already')
+      const begun = await begin(origin)
+      expect(begun.stderr).toContain('LOG_DIR')
+      ended = JSON.parse(begun.stdout.slice(begun.stdout.indexOf('{'), begun.stdout.lastIndexOf('}') + 1)).ended
       expect([ended.origin, ended.vkey]).toEqual([oldKey.name, formatKey(oldKey)])
       // Both faces of the log that forked, signed by its key.
       expect(ended.checkpoints.map((text) => readCheckpoint(text))).toMatchObject([{ size: 1304 }, { size: 824 }])
@@ -184,7 +179,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
         true,
         false,
       ])
-      await expect(begin(house, oldKey.name)).rejects.toThrow('has signed already')
+      expect((await begin(oldKey.name)).stderr).toContain('has signed already')
       const audit = dbOf(house).selectFrom('audit_log').select(['reason', 'details']).where('action', '=', 'begin_log')
       expect((await audit.execute()).map(({ reason, details }) => [reason, JSON.parse(details)])).toEqual([
         ['it has forked', { ...ended, next: origin }],

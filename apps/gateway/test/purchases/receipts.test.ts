@@ -5,21 +5,12 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { writable } from '@svc/devnet/writable'
 import { fromHex, toHex } from '@svc/protocol/bytes'
-import { isoSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { signReceipt } from '@svc/protocol/receipt'
 import { buy, expectError, openMarket, payReqId } from '@svc/testbed/market'
-import type { TestGateway } from '@svc/testbed/test-gateway'
-import { followedKeys, readPinnedKeys } from '@svc/verifier/pinned-keys'
-import { receiptFacts } from '@svc/verifier/receipt-facts'
-import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
 import { describe, expect, it } from 'vitest'
-import { noteOfReceipt } from '../../src/continuity/entries.ts'
-import { recordLostReceipt } from '../../src/continuity/store.ts'
-import { announceKey } from '../../src/operations/keys/announce-key.ts'
-import { rotateKey } from '../../src/operations/keys/rotate-key.ts'
 
 const market = forAllTests(() => openMarket())
 const database = forAllTests(() => createFreshDatabase('postgres'))
@@ -143,67 +134,4 @@ describe('the signature of a receipt', () => {
     await store(evm.receipt)
     return body
   }
-})
-
-describe('a receipt that the database has lost, made again after the key was rotated', () => {
-  const seeds = ['71', '72'].map((byte) => byte.repeat(32)) as [string, string]
-  const [oldKey, newKey] = seeds.map((seed) => toHex(ed25519Signer(fromHex(seed, 32)!).publicKey)) as [string, string]
-  const own = forAllTests(() => createFreshDatabase('sqlite'))
-
-  /** As in a database that was set back, once its operator has accepted the loss. */
-  async function lose({ gateway }: TestGateway, receipt: SignedReceipt) {
-    await writable(gateway.context.database.db)
-      .transaction()
-      .execute(async (tx) => {
-        for (const table of ['receipts', 'uncounted_receipts'] as const)
-          await tx.deleteFrom(table).where('receipt_id', '=', receipt.receipt_id).execute()
-        await tx.deleteFrom('payment_transactions').where('tx', '=', receipt.tx_hash).execute()
-        await recordLostReceipt(tx, noteOfReceipt(receipt, null), 0)
-      })
-  }
-
-  /** By the gateway, and by a client that pinned its list of keys. */
-  async function expectValid(of: TestGateway, receipt: SignedReceipt) {
-    expect((await of.send('GET', `/v1/receipts/${receipt.receipt_id}/verify`)).body).toMatchObject({ valid: true })
-    const pinned = readPinnedKeys(JSON.stringify((await of.send('GET', '/v1/keys')).body))
-    if (!pinned.ok) throw new Error(pinned.problem)
-    const followed = followedKeys({ pinnedKeys: pinned.keys }, null)
-    const bundle = { facts: {} as VerifiedBundle['facts'], key: null, envelope: null, receiptId: null, followed }
-    expect(receiptFacts(receipt, bundle)).toMatchObject({
-      receipt_signature_valid: { value: 'passed' },
-      receipt_id_matches: { value: 'passed' },
-      receipt_key_pinned: { value: 'passed' },
-    })
-  }
-
-  it('T-159 is the same by the key of its time, and dated now where only the new key is left', async () => {
-    const variables = { DATABASE_URL: own.url, STATEMENT_KEY: seeds[0] }
-    const both = await market.open({ ...variables, STATEMENT_KEY_NEXT: seeds[1] })
-    const { context } = both.gateway
-    const { quote, tx, receipt } = await buy(market, both)
-    const order = { publicKeyHex: newKey, start: 0, reason: 'once a year' }
-    await announceKey(context, { identity: 'test' }, order)
-    market.clock.advance(3600)
-    await rotateKey(context, { identity: 'test' }, { reason: 'once a year', early: true, unendorsed: false })
-    await lose(both, receipt)
-    const confirmIn = async (open: TestGateway) => {
-      const { status, body } = await open.confirm({ pay_req_id: payReqId(quote) }, tx)
-      expect(status, JSON.stringify(body)).toBe(200)
-      return body.receipt
-    }
-    const same = await confirmIn(both)
-    expect(same).toEqual(receipt)
-    expect(same.receipt_signer_pubkey).toBe(oldKey)
-    await expectValid(both, same)
-    await lose(both, receipt)
-    await both.close()
-
-    const renewed = await market.open({ ...variables, STATEMENT_KEY: seeds[1] })
-    const later = await confirmIn(renewed)
-    const { receipt_id, proof_id, tx_hash } = receipt
-    const confirmed_at = isoSeconds(Math.floor(market.clock.now() / 1000))
-    expect(later).toMatchObject({ receipt_id, proof_id, tx_hash, confirmed_at, receipt_signer_pubkey: newKey })
-    await expectValid(renewed, later)
-    await renewed.close()
-  })
 })

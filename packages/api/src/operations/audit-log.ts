@@ -21,6 +21,8 @@ export const AuditEntry = Type.Object(
       'rotate_key',
       'retire_key',
       'revoke_key',
+      'replay',
+      'prune_journal',
       'rebuild_database',
       'accept_losses',
       'restore_log',

@@ -39,7 +39,7 @@ export function openPdp(pdpUrl: string, timeouts: HttpTimeouts, signal: AbortSig
     signal.throwIfAborted()
     const type = body && isHeld(body) ? 'application/json' : 'application/octet-stream'
     const headers: Record<string, string> = body ? { 'content-type': type } : {}
-    return exchangeText({ method, url: pdpUrl + path, headers, body }, agent, timeouts)
+    return exchangeText({ method, url: pdpUrl + path, headers, body, signal }, agent, timeouts)
   }
 
   /** Any other status is an error. */

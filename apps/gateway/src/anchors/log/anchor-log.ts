@@ -69,10 +69,11 @@ async function publish(
       }
     },
     note: (signed) =>
-      commit(async (tx) => {
+      commit(async (tx, note) => {
         if (!(await insertLogAnchor(tx, draft(context, publisher, origin, due!, signed)))) return false
         isOverBudget = (await spend(tx, context, { ...BUDGET, tx: signed.tx, amount: publisher.maxFee })) !== null
         if (isOverBudget) await deleteLogAnchor(tx, signed.tx)
+        else note({ kind: 'log_anchor', key: signed.tx })
         return !isOverBudget
       }),
     send: ({ raw }) => publisher.nodes.send(raw),

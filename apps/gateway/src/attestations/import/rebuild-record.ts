@@ -59,6 +59,8 @@ export function rowsOf(record: ExportRecord, { key, row, chunks }: RebuiltSnapsh
       anchor_error: null,
       deferral: null,
       whole_budget_at: null,
+      lost_sequence: null,
+      lost_digest: null,
     },
     statement: {
       receipt_id,

@@ -14,9 +14,9 @@ import {
   proofInBlocks,
   treeDepth,
 } from '@svc/protocol/merkle'
+import { type ChunkList, openChunkList } from '../../db/chunk-list.ts'
 import type { Db } from '../../db/schema.ts'
 import { fileOf, placeOf, readStoredFiles, type SnapshotFile, type StoredFile } from './chunk-content.ts'
-import { type ChunkList, openChunkList } from './chunk-list.ts'
 import { damagedChunk, readChunks, requireIntact } from './read-snapshot.ts'
 import { findChunk, findSnapshot } from './store.ts'
 

@@ -1,8 +1,8 @@
 // Reads stored snapshots: all files of one, or those of some of its chunks.
 
+import { type ChunkList, openChunkList } from '../../db/chunk-list.ts'
 import type { Db } from '../../db/schema.ts'
 import { chunkId, readContent, readStoredFiles, type SnapshotFile, type StoredFile } from './chunk-content.ts'
-import { type ChunkList, openChunkList } from './chunk-list.ts'
 import { findChunks, findSnapshot } from './store.ts'
 
 /** About a thousand files. */

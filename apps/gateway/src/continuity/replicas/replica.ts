@@ -1,11 +1,14 @@
-// Replicas on several machines have a logbook each, and none can read the others'. So each says in the database on which
-// history of it its logbook was found complete. What one replica misses then stops all of them, and on another history
-// nothing is signed before all logbooks that were in use have been compared with it (T-163).
+// Replicas on several machines have a journal each, and none can read the others'. So each says in the database on which
+// history of it its journal was found complete. What one replica misses then stops all of them, and on another history
+// nothing is signed before all journals that were in use have been compared with it (T-163).
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { readFolderId } from '@svc/database/journal/folder'
 import type { Database } from '@svc/database/open'
 import type { Schema } from '../../db/schema.ts'
+import type { JournalPlace } from '../missing.ts'
+import type { Noted } from '../noted.ts'
 import {
   type AwaitedLogbook,
   awaitedLogbooks,
@@ -16,9 +19,9 @@ import {
   upsertLogbook,
 } from './store.ts'
 
-/** What a process says of its logbook, and hears of those of others. */
+/** What a process says of its journal, and hears of those of others. */
 export interface Replica {
-  /** `completeOn`: the history of the database that has all entries of the logbook; null where some are missing. */
+  /** `completeOn`: the history of the database that has all entries of the journal; null where some are missing. */
   report(completeOn: string | null): Promise<void>
   /** Those that nothing may be signed without. */
   awaited(history: string): Promise<AwaitedLogbook[]>
@@ -32,14 +35,17 @@ const WHILE_BEHIND = { whileBehind: true }
 const REPORT_MS = 30_000
 /** Whoever did not report for this long is gone. */
 const ABSENT_SECONDS = 120
-/** A logbook that was silent for this long before the database was lost has nothing of what was lost. */
+/** A journal that was silent for this long before the database was lost has nothing of what was lost. */
 const FORGOTTEN_SECONDS = 600
 
 /** A file of SQLite is used by one machine. */
 const ALONE: Replica = { report: async () => {}, awaited: async () => [], leave: async () => {} }
 
-/** `logbookId`: null for a process without a logbook, which others need not wait for. */
-export function createReplica({ db, commit, dialect, server }: Database<Schema>, logbookId: string | null): Replica {
+/** `logbookId`: null for a process without a journal, which others need not wait for. */
+export function createReplica(
+  { db, commit, dialect, server }: Database<Schema, Noted>,
+  logbookId: string | null,
+): Replica {
   if (dialect === 'sqlite') return ALONE
   const processId = randomUUID()
   let reported: { completeOn: string | null; at: number } | null = null
@@ -56,7 +62,7 @@ export function createReplica({ db, commit, dialect, server }: Database<Schema>,
     async report(completeOn) {
       if (logbookId === null) return
       await write(logbookId, completeOn)
-      // Also of processes that were killed: their entries are in the same logbook.
+      // Also of processes that were killed: their entries are in the same journal.
       if (completeOn !== null) await commit((tx) => setComplete(tx, logbookId, completeOn), WHILE_BEHIND)
     },
     async awaited(history) {
@@ -75,18 +81,19 @@ export function createReplica({ db, commit, dialect, server }: Database<Schema>,
   }
 }
 
-/** Those of others. `logbookId`: of this machine, whose logbook the caller reads. */
+/** Those of others: the caller reads the one at this place. */
 export async function findAwaited(
-  { db, dialect, server }: Database<Schema>,
-  logbookId: string | null,
+  { db, dialect, server }: Database<Schema, Noted>,
+  place: JournalPlace | null,
 ): Promise<AwaitedLogbook[]> {
   if (dialect === 'sqlite') return []
+  const logbookId = place && (await readFolderId(place.folder))
   const awaited = await awaitedLogbooks(db, (await server()).history)
   return awaited.filter((logbook) => logbook.logbookId !== logbookId)
 }
 
 /** For people who know that a machine does not come back. Replicas that live have to be healed themselves. */
-export async function giveUpAbsent({ commit, dialect, server }: Database<Schema>): Promise<AwaitedLogbook[]> {
+export async function giveUpAbsent({ commit, dialect, server }: Database<Schema, Noted>): Promise<AwaitedLogbook[]> {
   if (dialect === 'sqlite') return []
   const { history } = await server()
   return commit((tx) => deleteAbsentLogbooks(tx, history, ABSENT_SECONDS), WHILE_BEHIND)

@@ -24,7 +24,7 @@ export async function setComplete(tx: Tx, logbookId: string, history: string): P
     .execute()
 }
 
-/** Unless the logbook was last found complete on another history. */
+/** Unless the journal was last found complete on another history. */
 export async function deleteLogbook(tx: Tx, processId: string, history: string): Promise<void> {
   await tx.deleteFrom('logbooks').where('process_id', '=', processId).where('complete_on', '=', history).execute()
 }
@@ -36,7 +36,7 @@ export interface AwaitedLogbook {
   seenAt: number
 }
 
-/** Logbooks that were not found complete on this history of the database. */
+/** Journals that were not found complete on this history of the database. */
 export async function awaitedLogbooks(db: Db, history: string): Promise<AwaitedLogbook[]> {
   const rows = await db
     .selectFrom('logbooks')

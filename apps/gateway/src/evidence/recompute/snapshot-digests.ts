@@ -4,8 +4,8 @@ import { type FileListDigests, hashFileList, listRow } from '@svc/protocol/file-
 import { createBlockTree, leafHash } from '@svc/protocol/merkle'
 import type { AttestationRecord } from '../../attestations/record.ts'
 import { readContent, type SnapshotFile } from '../../attestations/snapshots/chunk-content.ts'
-import { type ChunkList, openChunkList } from '../../attestations/snapshots/chunk-list.ts'
 import { findChunks, findSnapshot } from '../../attestations/snapshots/store.ts'
+import { type ChunkList, openChunkList } from '../../db/chunk-list.ts'
 import type { Db } from '../../db/schema.ts'
 
 export interface SnapshotDigests extends FileListDigests {

@@ -5,6 +5,7 @@ import type { Answered } from '@svc/http-service/send'
 import type { Registry } from 'prom-client'
 import type { Context } from '../../context.ts'
 import type { ContinuityStatus } from '../../continuity/continuity.ts'
+import { missingByName } from '../../continuity/missing.ts'
 import { priceFamilies } from '../price-feed.ts'
 import type { PublishingCosts } from '../publishing-costs.ts'
 import { type Counts, numberFamilies, readNumbers } from './database.ts'
@@ -127,16 +128,12 @@ function continuityFamilies({ state, logbook, missing, clock }: ContinuityStatus
       name: 'svc_database_missing',
       type: 'gauge',
       help: 'What the database lacks.',
-      samples: byLabel('what', {
-        statements: missing.statements.length,
-        payments: missing.payments.length,
-        revocations: missing.revocations.length,
-      }),
+      samples: byLabel('what', missingByName(missing)),
     },
     {
       name: 'svc_logbook_up',
       type: 'gauge',
-      help: 'Whether the logbook can be written; 0 also where there is none.',
+      help: 'Whether the journal can be written; 0 also where there is none.',
       samples: [{ value: logbook === 'ok' ? 1 : 0 }],
     },
     {

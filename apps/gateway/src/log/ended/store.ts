@@ -13,7 +13,7 @@ export async function clearLog(tx: Tx): Promise<void> {
     await tx.deleteFrom(table).execute()
 }
 
-/** A log of this database that went on under no name: what `svc-gateway log new` has noted of it. */
+/** A log of this database that went on under no name: what `svc-gateway replay --new-log` has noted of it. */
 export interface EndedLog {
   origin: string
   vkey: string

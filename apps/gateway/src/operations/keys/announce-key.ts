@@ -14,14 +14,14 @@ interface Announcement {
 
 /** Publishes a key as one that will sign. There is one at a time, so that nobody has to guess which comes next. */
 export async function announceKey(context: Context, actor: Actor, { publicKeyHex, start, reason }: Announcement) {
-  const { commit } = context.database
   const valid_from = isoSeconds(start)
-  return commit(async (tx) => {
+  return context.continuity.changeAccess(async (tx, record) => {
     const known = (await allSigningKeys(tx)).find(({ public_key_hex }) => public_key_hex === publicKeyHex)
     if (known) throw new Error('this key has signed already: a key that was replaced does not come back')
     const announced_at = isoSeconds(unixNow(context))
     const key = { public_key_hex: publicKeyHex, purpose: 'statement', valid_from, announced_at }
     if (!(await insertAnnouncedKey(tx, key))) throw announcedAlready(namedKey(publicKeyHex).key_id)
+    await record({ what: 'key_announced', row: key })
     await appendAudit(context, tx, {
       actor: actor.identity,
       action: 'announce_key',

@@ -6,7 +6,7 @@ import { appendAudit } from '../audit.ts'
 
 /** Withdraws a key that was announced and will not be used. One that signs is retired by its successor. */
 export async function retireKey(context: Context, actor: Actor, keyId: string, reason: string) {
-  return context.continuity.revoking(async (tx, revoke) => {
+  return context.continuity.changeAccess(async (tx, record) => {
     const isIt = ({ public_key_hex }: { public_key_hex: string }) => namedKey(public_key_hex).key_id === keyId
     const announced = (await announcedKeys(tx)).find(isIt)
     if (!announced) {
@@ -16,7 +16,7 @@ export async function retireKey(context: Context, actor: Actor, keyId: string, r
       return { changed: false, key_id: keyId, valid_to: known.valid_to }
     }
     await deleteAnnouncedKey(tx, announced.public_key_hex)
-    await revoke({ what: 'announced_key', key: announced.public_key_hex })
+    await record({ what: 'announced_key', key: announced.public_key_hex })
     await appendAudit(context, tx, { actor: actor.identity, action: 'retire_key', target: keyId, reason, details: {} })
     return { changed: true, key_id: keyId }
   })

@@ -49,10 +49,10 @@ export async function revokeKey(context: Context, actor: Actor, { keyId, since, 
   ]
   const endorsement =
     recovery && (await endorsementBy(context, recovery, active.public_key_hex, { from: active.valid_from, at }))
-  await context.continuity.revoking(async (tx, revoke) => {
+  await context.continuity.changeAccess(async (tx, record) => {
     const theft = { key: revoked.public_key_hex, since: earliest, revocations, endorsement }
     await recordTheft(tx, theft)
-    await revoke({ what: 'signing_key', ...theft })
+    await record({ what: 'signing_key', ...theft })
     await appendAudit(context, tx, {
       actor: actor.identity,
       action: 'revoke_key',

@@ -35,13 +35,13 @@ export async function rotateKey(context: Context, actor: Actor, { reason, early,
     `set STATEMENT_KEY_NEXT_FILE to the file of ${to.key_id}, here and at all replicas`,
   )
   const endorsement = unendorsed ? null : await endorse(context, from.public_key_hex, to.public_key_hex, at)
-  await context.continuity.revoking(async (tx, revoke) => {
+  await context.continuity.changeAccess(async (tx, record) => {
     const isMine = await handOver(tx, { from: from.public_key_hex, to: to.public_key_hex, at })
     if (!isMine || !(await deleteAnnouncedKey(tx, to.public_key_hex))) {
       throw new Error('the keys have changed in the meantime: see svc-gateway keys list')
     }
     if (endorsement) await insertEndorsement(tx, endorsement)
-    await revoke({ what: 'rotation', from: from.public_key_hex, to: to.public_key_hex, at, endorsement })
+    await record({ what: 'rotation', from: from.public_key_hex, to: to.public_key_hex, at, endorsement })
     await appendAudit(context, tx, {
       actor: actor.identity,
       action: 'rotate_key',

@@ -124,7 +124,7 @@ async function takePayment(
 }
 
 async function claimLeg(context: PurchasesContext, request: PayRequest, leg: QuotedLeg, payment: ChainPayment) {
-  await claimPayment(context, { receipt: await newReceipt(context, request, leg, payment), request, payment })
+  await claimPayment(context, { receipt: await newReceipt(context, request, leg, payment), payment })
   return { tx: payment.tx, asset: leg.ticker }
 }
 

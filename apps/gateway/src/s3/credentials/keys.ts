@@ -29,7 +29,7 @@ export async function createKey(
   const folder = requireFolder(context, prefix)
   await limitSigner(context, signer)
   const now = unixNow(context)
-  const row = await context.database.commit(async (tx) => {
+  const row = await context.continuity.changeAccess(async (tx, record) => {
     const locker = await lockLocker(tx, locker_id)
     requireWritable(locker)
     if ((await countWorkingKeys(tx, locker, now)) >= MAX_S3_KEYS) throw tooMany()
@@ -47,6 +47,7 @@ export async function createKey(
       last_used_at: null,
     }
     await insertKey(tx, row)
+    await record({ what: 's3_key_made', locker: locker_id, row })
     return row
   })
   const { access_key_id, expires_at } = row
@@ -64,14 +65,14 @@ export async function listKeys(context: Context, locker: Locker): Promise<S3KeyL
 
 /** Uploads that were begun with the key end with it (T-167). */
 export async function revokeKey({ continuity, log }: Context, { locker_id }: Locker, access_key_id: string) {
-  await continuity.revoking(async (tx, revoke) => {
+  await continuity.changeAccess(async (tx, record) => {
     // Sessions are locked before their locker, as everywhere; then those are left that were opened until it was locked.
     await expireSessionsOfKey(tx, locker_id, access_key_id)
     // Whoever is writing by this key at the moment holds the lock, and is through before the key ends.
     await lockLocker(tx, locker_id)
     if (!(await deleteS3Key(tx, locker_id, access_key_id))) throw notFound()
     await expireSessionsOfKey(tx, locker_id, access_key_id)
-    await revoke({ what: 's3_key', locker: locker_id, key: access_key_id })
+    await record({ what: 's3_key', locker: locker_id, key: access_key_id })
   })
   log.info({ locker_id, access_key_id }, 'an S3 key was revoked')
   return { ok: true, locker_id, access_key_id, revoked: true } as const

@@ -18,7 +18,7 @@ import {
   importRecords,
 } from '../../../src/attestations/import/import-records.ts'
 import { type ExportEntry, readExport } from '../../../src/attestations/import/read-export.ts'
-import type { Entry } from '../../../src/continuity/entries.ts'
+import type { Noted } from '../../../src/continuity/noted.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Db, Schema } from '../../../src/db/schema.ts'
 import { insertPayRequest, insertReceipt } from '../../../src/purchases/store.ts'
@@ -122,7 +122,7 @@ export async function addReceipt(db: Db, receiptId: string): Promise<string> {
 }
 
 export interface ImportDatabase {
-  database: Database<Schema, Entry>
+  database: Database<Schema, Noted>
   db: Db
   context: ImportContext
   run(...records: Exported[]): Promise<ImportReport>
@@ -133,7 +133,7 @@ export interface ImportDatabase {
 
 export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
   // Nothing is noted by an import.
-  const opened = (await database.openMigrated<Schema>(migrations)) as unknown as Database<Schema, Entry>
+  const opened = (await database.openMigrated<Schema>(migrations)) as unknown as Database<Schema, Noted>
   const { db } = opened
   const keyOf = (hex: string) => ({ verifier: ed25519PublicKeyFromHex(hex)!, revokedSince: null })
   const keys = new Map([signerHex, vectorKey].map((hex) => [hex, keyOf(hex)]))

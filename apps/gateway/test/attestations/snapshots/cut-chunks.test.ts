@@ -13,13 +13,13 @@ import {
   type SnapshotFile,
   writeContent,
 } from '../../../src/attestations/snapshots/chunk-content.ts'
-import { openChunkList, writeChunkList } from '../../../src/attestations/snapshots/chunk-list.ts'
 import {
   type Chunk,
   chunkBorders,
   createChunkCutter,
   MAX_ROWS,
 } from '../../../src/attestations/snapshots/cut-chunks.ts'
+import { openChunkList, writeChunkList } from '../../../src/db/chunk-list.ts'
 import { anyFiles, fileNamed, hostileNames, manyFiles } from './snapshot-files.ts'
 
 const KEY = '5a'.repeat(32)

@@ -4,7 +4,7 @@ import { openDatabase } from '@svc/database/open'
 import { createLog } from '@svc/http-service/log'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { openFolderFiles } from '@svc/storage/local/files'
-import type { Entry } from '../../../src/continuity/entries.ts'
+import type { Noted } from '../../../src/continuity/noted.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
 import { createPublish } from '../../../src/log/publish.ts'
@@ -19,7 +19,7 @@ function reach(step: string): void {
   if (step === wanted && left-- === 0) process.kill(process.pid, 'SIGKILL')
 }
 
-const database = await openDatabase<Schema, Entry>({ url: DATABASE_URL, migrations })
+const database = await openDatabase<Schema, Noted>({ url: DATABASE_URL, migrations })
 const signer = ed25519Signer(Buffer.from(LOG_KEY, 'hex'))
 const folder = openFolderFiles(LOG_DIR)
 const files: typeof folder = {
@@ -61,7 +61,7 @@ const publish = createPublish({
     },
   },
   published,
-  continuity: { requireCurrent: async () => reach('begin'), compareAgain() {} },
+  continuity: { requireCurrent: async () => reach('begin'), catchUp: async () => {}, compareAgain() {} },
   log,
   now: Date.now,
 })

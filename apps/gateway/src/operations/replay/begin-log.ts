@@ -3,15 +3,12 @@
 
 import { fromHex } from '@svc/protocol/bytes'
 import { formatKey, isKeyName } from '@svc/transparency/note'
-import { clearLog, endedLogs } from '../log/ended/store.ts'
-import type { PublishedLog } from '../log/published.ts'
-import { findCosigned, findLog, insertLog, lockLogs, newestCheckpoint, waitForWriter } from '../log/store.ts'
-import type { Actor } from './actors.ts'
-import { appendAudit } from './audit.ts'
-import type { OperationsContext } from './room.ts'
-
-/** It heals a database that is behind. */
-const WHILE_BEHIND = { whileBehind: true }
+import { clearLog, endedLogs } from '../../log/ended/store.ts'
+import type { PublishedLog } from '../../log/published.ts'
+import { findCosigned, findLog, insertLog, lockLogs, newestCheckpoint, waitForWriter } from '../../log/store.ts'
+import type { Actor } from '../actors.ts'
+import { appendAudit } from '../audit.ts'
+import type { OperationsContext } from '../room.ts'
 
 export interface BegunLog {
   origin: string
@@ -21,10 +18,11 @@ export interface BegunLog {
 export async function beginLog(
   context: OperationsContext,
   actor: Actor,
-  { origin, reason }: { origin: string; reason: string },
+  origin: string,
+  reason: string,
 ): Promise<BegunLog> {
   if (!isKeyName(origin))
-    throw new Error('--origin must be the name of the new log without spaces, as in gateway.example/log-2')
+    throw new Error('--new-log must be the name of the new log without spaces, as in gateway.example/log-2')
   const published = await publishedNote(context.publishedLog)
   return context.database.commit(async (tx) => {
     await waitForWriter(tx)
@@ -46,7 +44,7 @@ export async function beginLog(
     const act = { actor: actor.identity, action: 'begin_log' as const, target: 'log', reason }
     await appendAudit(context, tx, { ...act, details: { ...ended, next: origin } })
     return { origin, ended }
-  }, WHILE_BEHIND)
+  })
 }
 
 /** Null where it is of another log, or gone with its tiles. */

@@ -1,0 +1,96 @@
+// Who may do what in a locker, and which keys sign. A database that was set back does not know what changed since, and
+// would let somebody in again (T-161).
+
+import { randomBytes } from 'node:crypto'
+import type { Commit, CommitOptions } from '@svc/database/commit'
+import { toHex } from '@svc/protocol/bytes'
+import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
+import type { AnnouncedKeyTable, S3KeyTable, Schema, Tx } from '../db/schema.ts'
+import type { Note, Noted } from './noted.ts'
+
+export type AccessChange =
+  | { what: 'operator_added'; locker: string; operator: string }
+  /** Removed. `epoch`: the access epoch of the locker from then on. */
+  | { what: 'operator'; locker: string; operator: string; epoch: number }
+  | { what: 'urls'; locker: string; epoch: number }
+  | { what: 's3_key_made'; locker: string; row: S3KeyTable }
+  /** Revoked. */
+  | { what: 's3_key'; locker: string; key: string }
+  /** Release 1.1.0 wrote no status: the link is closed, or opened by another id only. */
+  | { what: 'link'; locker: string; status?: { link_closed: number; link_handle: string | null } }
+  /** Null: lifted. */
+  | { what: 'restriction'; locker: string; restriction: 'frozen' | 'taken_down' | null; notice: string | null }
+  /** Keys that sign or were to sign, in hex. What they say of each other is public. */
+  | { what: 'key_announced'; row: AnnouncedKeyTable }
+  /** Withdrawn. */
+  | { what: 'announced_key'; key: string }
+  | { what: 'rotation'; from: string; to: string; at: string; endorsement: Endorsement | null }
+  | {
+      what: 'signing_key'
+      key: string
+      since: string
+      revocations: Revocation[]
+      endorsement: Endorsement | null
+    }
+
+const KINDS: Record<AccessChange['what'], true> = {
+  operator_added: true,
+  operator: true,
+  urls: true,
+  s3_key_made: true,
+  s3_key: true,
+  link: true,
+  restriction: true,
+  key_announced: true,
+  announced_key: true,
+  rotation: true,
+  signing_key: true,
+}
+
+/** Null for what is not known here, or not whole. */
+export function parseAccessChange(text: string): AccessChange | null {
+  try {
+    const change = JSON.parse(text) as AccessChange
+    return Object.hasOwn(KINDS, change.what) ? change : null
+  } catch {
+    return null
+  }
+}
+
+/** Is called in the transaction of the change. */
+export type RecordAccess = (change: AccessChange) => Promise<void>
+
+export type ChangeAccess = <Result>(
+  work: (tx: Tx, record: RecordAccess) => Promise<Result>,
+  options?: CommitOptions,
+) => Promise<Result>
+
+/** `now` in Unix seconds. */
+export function createChangeAccess(commit: Commit<Schema, Noted>, now: () => number): ChangeAccess {
+  return (work, options) => commit((tx, note) => work(tx, recorder(tx, note, now())), options)
+}
+
+/** For a transaction that does more than to change access. */
+export function recorder(tx: Tx, note: Note, changedAt: number): RecordAccess {
+  return async (change) => {
+    const key = toHex(randomBytes(16))
+    await insertAccessChange(tx, { key, changedAt, change })
+    note({ kind: 'access', key })
+  }
+}
+
+interface Dated {
+  key: string
+  changedAt: number
+  change: AccessChange
+}
+
+/** False where the database has it already. */
+export async function insertAccessChange(tx: Tx, { key, changedAt, change }: Dated): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
+    .insertInto('revocations')
+    .values({ revocation_id: key, revoked_at: changedAt, revoked: JSON.stringify(change) })
+    .onConflict((conflict) => conflict.column('revocation_id').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows > 0n
+}

@@ -1,0 +1,298 @@
+// What the journal keeps: the documents that this gateway has given to others, with all that the database has of them. A
+// commit notes their names; once it is through, they are read from the database and written to the journal.
+
+import { storedBody } from '@svc/sales/quote-template'
+import type { Selectable } from 'kysely'
+import { openChunkList } from '../db/chunk-list.ts'
+import type {
+  Db,
+  Locker,
+  LogAnchorTable,
+  LogCheckpointTable,
+  PaymentAuthorizationTable,
+  PaymentTransactionTable,
+  PayRequestTable,
+  PublicationTable,
+  ReceiptTable,
+  RefundTable,
+  RenewalTable,
+  SnapshotChunkTable,
+  SnapshotTable,
+  StatementTable,
+} from '../db/schema.ts'
+import { type AccessChange, parseAccessChange } from './access-changes.ts'
+import type { Noted } from './noted.ts'
+
+export interface ReceiptDocument {
+  kind: 'receipt'
+  /** The receipt id. */
+  key: string
+  receipt: Selectable<ReceiptTable>
+  /** Whole. Null for a receipt that was imported. */
+  quote: PayRequestTable | null
+  payment: PaymentTransactionTable | null
+  authorizations: PaymentAuthorizationTable[]
+  renewal: RenewalTable | null
+}
+
+export interface RefundDocument {
+  kind: 'refund'
+  /** Network, transaction and position. */
+  key: string
+  refund: RefundTable
+  payment: PaymentTransactionTable
+}
+
+/** A locker that was opened, without its files. */
+export interface LockerDocument {
+  kind: 'locker'
+  /** The locker id. */
+  key: string
+  locker: Locker
+}
+
+/** Who may do what in a locker, and which keys sign. */
+export interface AccessDocument {
+  kind: 'access'
+  /** Random: the database has a row with it. */
+  key: string
+  /** Unix seconds. */
+  changedAt: number
+  change: AccessChange
+}
+
+export interface StatementDocument {
+  kind: 'statement'
+  /** Its digest. */
+  key: string
+  proofId: string
+  statement: StatementTable
+  /** Bytes in base64. */
+  snapshot: Omit<Selectable<SnapshotTable>, 'chunk_list' | 'block_nodes'> & { chunk_list: string; block_nodes: string }
+}
+
+/** Those that a statement added. They are before it in the journal. */
+export interface ChunksDocument {
+  kind: 'chunks'
+  key: ''
+  chunks: Selectable<SnapshotChunkTable>[]
+}
+
+/** A transaction that publishes a statement, before it was sent. */
+export interface PublicationDocument {
+  kind: 'publication'
+  /** The transaction. */
+  key: string
+  publication: PublicationTable
+}
+
+/** A transaction that publishes a checkpoint of the log, before it was sent. */
+export interface LogAnchorDocument {
+  kind: 'log_anchor'
+  key: string
+  anchor: LogAnchorTable
+}
+
+export interface CheckpointDocument {
+  kind: 'checkpoint'
+  /** How many entries it covers. */
+  key: string
+  origin: string
+  checkpoint: LogCheckpointTable
+  /** Where the one before ended. */
+  from: number
+  /** Digests from there on. */
+  entries: string[]
+}
+
+export type Document =
+  | ReceiptDocument
+  | RefundDocument
+  | LockerDocument
+  | AccessDocument
+  | StatementDocument
+  | ChunksDocument
+  | PublicationDocument
+  | LogAnchorDocument
+  | CheckpointDocument
+
+export function refundKey({ network, tx, position }: Pick<RefundTable, 'network' | 'tx' | 'position'>): string {
+  return `${network} ${tx} ${position}`
+}
+
+/** A document as a line of the journal. */
+export interface Entry {
+  /** Unix seconds. */
+  at: number
+  document: Document
+}
+
+/** Nothing where the database has no such document. */
+export async function* readDocument(db: Db, { kind, key }: Noted): AsyncGenerator<Document> {
+  if (kind === 'statement') return yield* readStatement(db, key)
+  const document = await READERS[kind](db, key)
+  if (document) yield document
+}
+
+type Reader = (db: Db, key: string) => Promise<Document | null>
+
+const READERS: Record<Exclude<Noted['kind'], 'statement'>, Reader> = {
+  receipt: readReceipt,
+  refund: readRefund,
+  locker: readLocker,
+  access: readAccessChange,
+  publication: readPublication,
+  log_anchor: readLogAnchor,
+  checkpoint: readCheckpoint,
+}
+
+async function readReceipt(db: Db, key: string): Promise<ReceiptDocument | null> {
+  const receipt = await db.selectFrom('receipts').selectAll().where('receipt_id', '=', key).executeTakeFirst()
+  if (!receipt) return null
+  const { pay_req_id, network, tx } = receipt
+  const renewal = await db.selectFrom('renewals').selectAll().where('receipt_id', '=', key).executeTakeFirst()
+  return {
+    kind: 'receipt',
+    key,
+    receipt,
+    quote: await readQuote(db, pay_req_id),
+    payment: await readPayment(db, network, tx),
+    authorizations: await db
+      .selectFrom('payment_authorizations')
+      .selectAll()
+      .where('pay_req_id', '=', pay_req_id)
+      .execute(),
+    renewal: renewal ?? null,
+  }
+}
+
+async function readQuote(db: Db, payReqId: string): Promise<PayRequestTable | null> {
+  const row = await db
+    .selectFrom('pay_requests as p')
+    .leftJoin('quote_templates as t', 't.template_id', 'p.template_id')
+    .selectAll('p')
+    .select('t.template')
+    .where('p.pay_req_id', '=', payReqId)
+    .executeTakeFirst()
+  if (!row) return null
+  const { template: _, ...request } = row
+  return { ...request, quote: storedBody(row), template_id: null }
+}
+
+async function readPayment(db: Db, network: string, paidBy: string): Promise<PaymentTransactionTable | null> {
+  const row = db.selectFrom('payment_transactions').selectAll().where('network', '=', network).where('tx', '=', paidBy)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+async function readRefund(db: Db, key: string): Promise<RefundDocument | null> {
+  const [network, tx, position] = key.split(' ') as [string, string, string]
+  const refund = await db
+    .selectFrom('refunds')
+    .selectAll()
+    .where('network', '=', network)
+    .where('tx', '=', tx)
+    .where('position', '=', Number(position))
+    .executeTakeFirst()
+  const payment = refund && (await readPayment(db, network, tx))
+  return refund && payment ? { kind: 'refund', key, refund, payment } : null
+}
+
+async function readLocker(db: Db, key: string): Promise<LockerDocument | null> {
+  const locker = await db.selectFrom('lockers').selectAll().where('locker_id', '=', key).executeTakeFirst()
+  return locker ? { kind: 'locker', key, locker } : null
+}
+
+async function readAccessChange(db: Db, key: string): Promise<AccessDocument | null> {
+  const row = await db.selectFrom('revocations').selectAll().where('revocation_id', '=', key).executeTakeFirst()
+  const change = row && parseAccessChange(row.revoked)
+  return change ? { kind: 'access', key, changedAt: row.revoked_at, change } : null
+}
+
+const CHUNKS_AT_ONCE = 100
+
+async function* readStatement(db: Db, key: string): AsyncGenerator<Document> {
+  const row = await db
+    .selectFrom('statements as s')
+    .innerJoin('attestations as a', 'a.receipt_id', 's.receipt_id')
+    .innerJoin('snapshots as n', 'n.snapshot_key', 's.snapshot_key')
+    .selectAll('s')
+    .select('a.proof_id')
+    .select(['n.file_count', 'n.total_bytes', 'n.merkle_root', 'n.manifest_digest', 'n.chunk_list', 'n.block_nodes'])
+    .where('s.statement_digest', '=', key)
+    .executeTakeFirst()
+  if (!row) return
+  const { proof_id, file_count, total_bytes, merkle_root, manifest_digest, chunk_list, block_nodes, ...statement } = row
+  const known = await chunksBefore(db, statement)
+  const added = chunkIds(chunk_list).filter((id) => !known.has(id))
+  for (let i = 0; i < added.length; i += CHUNKS_AT_ONCE) {
+    const ids = added.slice(i, i + CHUNKS_AT_ONCE)
+    const chunks = await db.selectFrom('snapshot_chunks').selectAll().where('chunk_id', 'in', ids).execute()
+    yield { kind: 'chunks', key: '', chunks }
+  }
+  yield {
+    kind: 'statement',
+    key,
+    proofId: proof_id as string, // of a statement with a digest
+    statement,
+    snapshot: {
+      snapshot_key: statement.snapshot_key,
+      file_count,
+      total_bytes,
+      merkle_root,
+      manifest_digest,
+      chunk_list: Buffer.from(chunk_list).toString('base64'),
+      block_nodes: Buffer.from(block_nodes).toString('base64'),
+    },
+  }
+}
+
+/** Those of the statement before, which is in the journal, or older than the journal is. */
+async function chunksBefore(db: Db, { receipt_id, sequence }: StatementTable): Promise<Set<string>> {
+  const before = await db
+    .selectFrom('statements as s')
+    .innerJoin('snapshots as n', 'n.snapshot_key', 's.snapshot_key')
+    .select('n.chunk_list')
+    .where('s.receipt_id', '=', receipt_id)
+    .where('s.sequence', '=', sequence - 1)
+    .executeTakeFirst()
+  return new Set(before && chunkIds(before.chunk_list))
+}
+
+function chunkIds(bytes: Uint8Array): string[] {
+  const list = openChunkList(bytes)
+  return Array.from({ length: list.length }, (_, i) => list.id(i))
+}
+
+async function readPublication(db: Db, key: string): Promise<PublicationDocument | null> {
+  const publication = await db.selectFrom('publications').selectAll().where('tx', '=', key).executeTakeFirst()
+  return publication ? { kind: 'publication', key, publication } : null
+}
+
+async function readLogAnchor(db: Db, key: string): Promise<LogAnchorDocument | null> {
+  const anchor = await db.selectFrom('log_anchors').selectAll().where('tx', '=', key).executeTakeFirst()
+  return anchor ? { kind: 'log_anchor', key, anchor } : null
+}
+
+async function readCheckpoint(db: Db, key: string): Promise<CheckpointDocument | null> {
+  const size = Number(key)
+  const checkpoint = await db.selectFrom('log_checkpoints').selectAll().where('size', '=', size).executeTakeFirst()
+  const log = await db.selectFrom('logs').select('origin').executeTakeFirst()
+  if (!checkpoint || !log) return null
+  const before = await db
+    .selectFrom('log_checkpoints')
+    .select('size')
+    .where('size', '<', size)
+    .orderBy('size', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const from = before?.size ?? 0
+  const entries = await db
+    .selectFrom('log_entries')
+    .select('statement_digest')
+    .where('entry_index', '>=', from)
+    .where('entry_index', '<', size)
+    .orderBy('entry_index')
+    .execute()
+  const digests = entries.map(({ statement_digest }) => statement_digest)
+  return { kind: 'checkpoint', key, origin: log.origin, checkpoint, from, entries: digests }
+}

@@ -1,0 +1,137 @@
+// Holds the database against the journal: what was promised and is not there.
+
+import { type Place, readJournal } from '@svc/database/journal/journal'
+import type { Sealing } from '@svc/database/journal/sealing'
+import type { Db } from '../db/schema.ts'
+import type { Document, Entry, StatementDocument } from './documents.ts'
+import { compareEarlier } from './earlier-logbook.ts'
+import { byProof, type NamedStatement, unknownStatements } from './statements.ts'
+import { hasCheckpoint, hasLogAnchorOf, hasRefund, knownKeys, readTo } from './store.ts'
+
+export interface Missing {
+  /** By kind. */
+  counts: Partial<Record<Document['kind'], number>>
+  /** Some of them, the first first. */
+  statements: NamedStatement[]
+  /** When the first of them was signed, in Unix seconds. */
+  since: number | null
+  /** Files with lines that cannot be read, and why. */
+  unreadable: string[]
+  /** How much the logbook of release 1.1.0 has. */
+  earlier: number
+}
+
+export const NOTHING: Missing = { counts: {}, statements: [], since: null, unreadable: [], earlier: 0 }
+
+export function countMissing({ counts, unreadable, earlier }: Missing): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0) + unreadable.length + earlier
+}
+
+/** By the names that people read. */
+export function missingByName(missing: Missing) {
+  const { receipt = 0, refund = 0, statement = 0, access = 0 } = missing.counts
+  const named = receipt + refund + statement + access
+  return {
+    statements: statement,
+    payments: receipt + refund,
+    revocations: access,
+    others: countMissing(missing) - named,
+  }
+}
+
+export interface JournalPlace {
+  folder: string
+  sealing: Sealing
+  keptDays: number
+}
+
+export interface Compared {
+  missing: Missing
+  /** How far the files were read. */
+  ends: Place[]
+}
+
+const PAGE = 500
+const MAX_NAMED = 100
+
+/** Reads what came after what the database is known to have. */
+export async function compareWithJournal(db: Db, { folder, sealing }: JournalPlace): Promise<Compared> {
+  const from = await readTo(db)
+  const ends = new Map<string, number>()
+  const unreadable = new Map<string, string>()
+  let page: Entry[] = []
+  const tally = createTally()
+  for await (const { place, ...read } of readJournal(folder, sealing, from)) {
+    ends.set(place.file, place.end)
+    if ('problem' in read) unreadable.set(place.file, `${place.file} ${read.problem}`)
+    else page.push(JSON.parse(read.entry) as Entry)
+    if (page.length < PAGE) continue
+    tally.add(await missingAmong(db, page))
+    page = []
+  }
+  tally.add(await missingAmong(db, page))
+  const earlier = await compareEarlier(db, folder, from)
+  return {
+    missing: { ...tally.total(), unreadable: [...unreadable.values()], earlier: earlier.missing },
+    ends: [...[...ends].map(([file, end]) => ({ file, end })), ...earlier.ends],
+  }
+}
+
+function createTally() {
+  const seen = new Set<string>()
+  const counts: Missing['counts'] = {}
+  const statements: NamedStatement[] = []
+  let since: number | null = null
+  return {
+    add(entries: readonly Entry[]) {
+      for (const { at, document } of entries) {
+        // Several processes may have written it.
+        const name = `${document.kind} ${document.key}`
+        if (seen.has(name)) continue
+        seen.add(name)
+        counts[document.kind] = (counts[document.kind] ?? 0) + 1
+        since = Math.min(since ?? at, at)
+        if (document.kind === 'statement' && statements.length < MAX_NAMED) statements.push(nameOf(document))
+      }
+    },
+    total: () => ({ counts, statements: statements.toSorted(byProof), since }),
+  }
+}
+
+function nameOf({ key, proofId, statement }: StatementDocument): NamedStatement {
+  return { proofId, sequence: statement.sequence, digest: key }
+}
+
+/** Those that the database lacks. Chunks mean nothing without their statements. */
+async function missingAmong(db: Db, entries: readonly Entry[]): Promise<Entry[]> {
+  const keysOf = (kind: Document['kind']) =>
+    entries.flatMap(({ document }) => (document.kind === kind ? [document.key] : []))
+  const known = {
+    receipt: await knownKeys(db, 'receipt', keysOf('receipt')),
+    locker: await knownKeys(db, 'locker', keysOf('locker')),
+    access: await knownKeys(db, 'access', keysOf('access')),
+    publication: await knownKeys(db, 'publication', keysOf('publication')),
+  }
+  const lost = await unknownStatements(
+    db,
+    entries.flatMap(({ document }) => (document.kind === 'statement' ? [nameOf(document)] : [])),
+  )
+  const digests = new Set(lost.map(({ digest }) => digest))
+  const missing: Entry[] = []
+  for (const entry of entries) {
+    const { document } = entry
+    const isKnown =
+      document.kind === 'chunks' ||
+      (document.kind === 'statement'
+        ? !digests.has(document.key)
+        : document.kind === 'refund'
+          ? await hasRefund(db, document.refund.network, document.refund.tx, document.refund.position)
+          : document.kind === 'log_anchor'
+            ? await hasLogAnchorOf(db, document.anchor.size)
+            : document.kind === 'checkpoint'
+              ? await hasCheckpoint(db, document)
+              : known[document.kind].has(document.key))
+    if (!isKnown) missing.push(entry)
+  }
+  return missing
+}

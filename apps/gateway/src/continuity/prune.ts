@@ -1,0 +1,35 @@
+// The journal is needed for as long as an older backup may be restored. What is removed is in the database.
+
+import { filesIn, JOURNAL, type JournalFile, removeFile } from '@svc/database/journal/folder'
+import { hasLinesAfter } from '@svc/database/journal/journal'
+import type { Database } from '@svc/database/open'
+import type { Schema } from '../db/schema.ts'
+import { LOG } from './earlier-logbook.ts'
+import type { Noted } from './noted.ts'
+import { forgetFiles, readTo } from './store.ts'
+
+export interface KeptFile extends JournalFile {
+  /** Whether the database has all that is in it. */
+  isRead: boolean
+}
+
+/** The oldest first, with those of release 1.1.0. */
+export async function listJournal({ db }: Pick<Database<Schema>, 'db'>, folder: string): Promise<KeptFile[]> {
+  const known = await readTo(db)
+  const files = [...(await filesIn(folder, LOG)), ...(await filesIn(folder, JOURNAL))]
+  const unread = await Promise.all(files.map(({ name }) => hasLinesAfter(folder, name, known.get(name) ?? 0)))
+  return files.map((file, i) => ({ ...file, isRead: !unread[i] }))
+}
+
+/** Removes files that were last written before then, in Unix milliseconds. Returns their names. */
+export async function pruneJournal(
+  database: Pick<Database<Schema, Noted>, 'db' | 'commit'>,
+  folder: string,
+  beforeMs: number,
+): Promise<string[]> {
+  const files = await listJournal(database, folder)
+  const old = files.filter(({ isRead, touchedMs }) => isRead && touchedMs < beforeMs).map(({ name }) => name)
+  for (const name of old) await removeFile(folder, name)
+  if (old.length > 0) await database.commit((tx) => forgetFiles(tx, old))
+  return old
+}

@@ -1,0 +1,82 @@
+// A database that was set back lets in whoever was shut out since, and shuts out whoever was let in. What changed is
+// changed again, in its order (T-161).
+
+import { isoSeconds } from '@svc/protocol/evidence'
+import { insertAccessChange } from '../../continuity/access-changes.ts'
+import type { AccessDocument } from '../../continuity/documents.ts'
+import type { AnnouncedKeyTable, Locker, S3KeyTable, Tx } from '../../db/schema.ts'
+import {
+  allSigningKeys,
+  deleteAnnouncedKey,
+  insertAnnouncedKey,
+  recordTheft,
+  repeatHandOver,
+} from '../../keys/store.ts'
+import { putOperator, removeOperatorFrom } from '../../lockers/operators.ts'
+import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../../lockers/store.ts'
+import { expireSessionsOfKey } from '../../transfers/sessions/store.ts'
+
+/** Of two in the same second, the one that gives or lifts does not count. */
+export function inOrder(documents: readonly AccessDocument[]): AccessDocument[] {
+  return documents.toSorted((a, b) => a.changedAt - b.changedAt || Number(isStrict(a)) - Number(isStrict(b)))
+}
+
+function isStrict({ change }: AccessDocument): boolean {
+  if (change.what === 'link') return !change.status || change.status.link_closed === 1
+  if (change.what === 'restriction') return change.restriction !== null
+  return change.what !== 'operator_added' && change.what !== 's3_key_made' && change.what !== 'key_announced'
+}
+
+/** Null where it is in the database then; a sentence where it cannot be. */
+export async function restoreAccess(tx: Tx, document: AccessDocument): Promise<string | null> {
+  const { change } = document
+  if ('locker' in change && !(await findLocker(tx, change.locker)))
+    return `access to ${change.locker} changed, which is not in this database`
+  if (await insertAccessChange(tx, document)) await repeat(tx, document)
+  return null
+}
+
+async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<void> {
+  if (change.what === 'rotation') return repeatHandOver(tx, change)
+  if (change.what === 'key_announced') return restoreAnnouncement(tx, change.row)
+  if (change.what === 'announced_key') return void (await deleteAnnouncedKey(tx, change.key))
+  if (change.what === 'signing_key') return recordTheft(tx, change)
+  const locker = await lockLocker(tx, change.locker)
+  const { locker_id } = locker
+  if (change.what === 's3_key') return endS3Key(tx, locker_id, change.key)
+  if (change.what === 's3_key_made') return insertS3Key(tx, change.row)
+  if (change.what === 'link') return updateLocker(tx, locker_id, change.status ?? { link_closed: 1 })
+  if (change.what === 'restriction') {
+    const { restriction, notice } = change
+    const restricted_at = restriction && isoSeconds(changedAt)
+    return updateLocker(tx, locker_id, { restriction, restricted_at, restriction_notice: notice })
+  }
+  if (change.what === 'operator_added') return void (await putOperator(tx, locker, change.operator))
+  const epoch = laterEpoch(locker, change.epoch)
+  if (change.what === 'urls') return updateLocker(tx, locker_id, { access_epoch: epoch, revoked_before: epoch })
+  await removeOperatorFrom(tx, locker, { pubkey: change.operator, epoch })
+}
+/** Not of a key that has signed since. */
+async function restoreAnnouncement(tx: Tx, row: AnnouncedKeyTable): Promise<void> {
+  const isUsed = (await allSigningKeys(tx)).some(({ public_key_hex }) => public_key_hex === row.public_key_hex)
+  if (!isUsed) await insertAnnouncedKey(tx, row)
+}
+
+async function insertS3Key(tx: Tx, row: S3KeyTable): Promise<void> {
+  await tx
+    .insertInto('s3_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** With the uploads that were begun by it. */
+async function endS3Key(tx: Tx, lockerId: string, accessKeyId: string): Promise<void> {
+  await deleteS3Key(tx, lockerId, accessKeyId)
+  await expireSessionsOfKey(tx, lockerId, accessKeyId)
+}
+
+/** Later than whatever was minted before, here or in the history that is lost. */
+function laterEpoch({ access_epoch }: Locker, noted: number): number {
+  return Math.max(access_epoch + 1, noted)
+}

@@ -1,0 +1,63 @@
+import { mkdtemp, rm, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { filesIn } from '@svc/database/journal/folder'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { expect, it } from 'vitest'
+import { runCommand } from '../gateway-process.ts'
+import { healthIn } from './health.ts'
+
+const DAY_SECONDS = 86_400
+
+const place = forAllTests(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-prune-'))
+  const database = await createFreshDatabase('sqlite')
+  const drop = async () => {
+    await database.drop()
+    await rm(folder, { recursive: true })
+  }
+  return { variables: { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: join(folder, 'logbook') }, drop }
+})
+
+async function files(): Promise<string[]> {
+  return (await filesIn(place.variables.LOGBOOK_DIR)).map(({ name }) => name)
+}
+
+/** A file with a locker in it, last written so many days ago. */
+async function writtenBefore(days: number): Promise<string> {
+  const before = await files()
+  const house = await openTestGateway(place.variables)
+  await healthIn(house.gateway, 'current')
+  await house.locker(ed25519Identity())
+  await house.close()
+  const name = (await files()).find((each) => !before.includes(each))!
+  const at = Date.now() / 1000 - days * DAY_SECONDS
+  await utimes(join(place.variables.LOGBOOK_DIR, name), at, at)
+  return name
+}
+
+const command = (...args: string[]) => runCommand(['journal', ...args], { SVC_MODE: 'development', ...place.variables })
+
+it('ADD-29 the journal is kept for as long as a backup may be restored, by LOGBOOK_DAYS or by command', {
+  tags: ['nightly'],
+}, async () => {
+  const [oldest, old, recent] = [await writtenBefore(80), await writtenBefore(40), await writtenBefore(20)]
+  const shown = await command()
+  expect(shown.stdout.trim().split('\n'), shown.stderr).toEqual(
+    [oldest, old, recent].map((name) => expect.stringMatching(`^${name} +\\d+ bytes +until .*Z +in the database$`)),
+  )
+
+  const house = await openTestGateway({ ...place.variables, LOGBOOK_DAYS: '60' })
+  await healthIn(house.gateway, 'current')
+  await expect.poll(files).not.toContain(oldest)
+  await house.close()
+  expect(await files()).toEqual([old, recent])
+
+  expect((await command('prune', '--before', 'long ago', '--reason', 'a test')).stderr).toContain('usage')
+  const before = new Date(Date.now() - 30 * DAY_SECONDS * 1000).toISOString()
+  const pruned = await command('prune', '--before', before, '--reason', 'all backups are younger')
+  expect(pruned, pruned.stderr).toMatchObject({ code: 0, stdout: `removed ${old}\n1 files removed.\n` })
+  expect(await files()).toEqual([recent])
+})

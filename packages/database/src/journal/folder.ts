@@ -1,0 +1,225 @@
+// The files of a journal in a folder: each process appends to one of its own, line by line after a head.
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import { type FileHandle, link, mkdir, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+
+export interface JournalFile {
+  name: string
+  /** In bytes. */
+  size: number
+  /** Unix milliseconds. A process that lives touches its files every few seconds. */
+  touchedMs: number
+}
+
+export const JOURNAL = '.journal'
+/** Holds the id of the folder. */
+const ID = 'id'
+const TOUCH_MS = 5000
+/** A file that was not touched for this long belongs to nobody. */
+const ALIVE_MS = 20_000
+
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause) => {
+    throw new Error(`the folder ${folder} cannot be made: ${cause.message}`, { cause })
+  })
+}
+
+/** The oldest first: names begin with the time. */
+export async function filesIn(folder: string, ending = JOURNAL): Promise<JournalFile[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const files: JournalFile[] = []
+  for (const name of names.filter((each) => each.endsWith(ending)).sort()) {
+    // Another process may be removing it.
+    const found = await stat(join(folder, name)).catch(() => null)
+    if (found) files.push({ name, size: found.size, touchedMs: found.mtimeMs })
+  }
+  return files
+}
+
+export async function removeFile(folder: string, name: string): Promise<void> {
+  await rm(join(folder, name), { force: true })
+}
+
+/** Made by the first process that opens the folder. */
+export async function makeFolderId(folder: string): Promise<string> {
+  const path = join(folder, ID)
+  const id = randomUUID()
+  const own = `${path}-${id}`
+  await writeFile(own, id, { mode: 0o600 })
+  // Unlike a file that is written in place, a link is there as a whole.
+  await link(own, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await rm(own)
+  return readFile(path, 'utf8')
+}
+
+/** Null where nothing was written yet. */
+export async function readFolderId(folder: string): Promise<string | null> {
+  return readFile(join(folder, ID), 'utf8').catch(() => null)
+}
+
+export interface Owner {
+  host: string
+  pid: number
+  /** The history of the database that it writes to. */
+  database: string
+}
+
+export interface Head extends Owner {
+  /** Of the key that seals the file. */
+  key: string
+}
+
+const MAGIC = 'svc-journal 1 '
+
+/** Null where the file has no whole head. */
+export async function readHead(folder: string, name: string): Promise<{ text: string; head: Head } | null> {
+  for await (const { text } of readLines(join(folder, name), 0)) return parseHead(text)
+  return null
+}
+
+function parseHead(text: string): { text: string; head: Head } | null {
+  try {
+    return text.startsWith(MAGIC) ? { text, head: JSON.parse(text.slice(MAGIC.length)) as Head } : null
+  } catch {
+    return null
+  }
+}
+
+export interface FileWriter {
+  name: string
+  /** The first line, without its end. */
+  head: string
+  size(): number
+  /** Durable when it resolves. */
+  append(text: string): Promise<void>
+  close(): Promise<void>
+}
+
+export async function beginFile(
+  folder: string,
+  { database, key }: Pick<Head, 'database' | 'key'>,
+): Promise<FileWriter> {
+  const time = new Date().toISOString().replaceAll(':', '')
+  const name = `${time}-${process.pid}-${randomBytes(4).toString('hex')}${JOURNAL}`
+  const path = join(folder, name)
+  const head = `${MAGIC}${JSON.stringify({ host: hostname(), pid: process.pid, database, key } satisfies Head)}`
+  const file = await open(path, 'ax', 0o600)
+  let size = 0
+  async function append(text: string): Promise<void> {
+    const bytes = Buffer.from(text)
+    await file.appendFile(bytes)
+    await file.datasync()
+    size += bytes.length
+  }
+  try {
+    await append(`${head}\n`)
+    await syncFolder(folder)
+  } catch (error) {
+    // Where the disk is full, it is tried again and again.
+    await file.close()
+    throw error
+  }
+  const touch = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), TOUCH_MS)
+  touch.unref()
+  return {
+    name,
+    head,
+    size: () => size,
+    append,
+    async close() {
+      clearInterval(touch)
+      await file.close()
+    },
+  }
+}
+
+/** The name of a new file must survive a power cut as well. */
+async function syncFolder(folder: string): Promise<void> {
+  const directory = await open(folder, 'r')
+  await directory.sync().finally(() => directory.close())
+}
+
+export interface Line {
+  text: string
+  /** Where the next one begins. */
+  end: number
+}
+
+const BLOCK_BYTES = 256 * 1024
+
+/** Whole lines from a place on. What a crash has cut off is no line. */
+export async function* readLines(path: string, from: number): AsyncGenerator<Line> {
+  const file = await open(path, 'r')
+  try {
+    let end = from
+    let rest: Buffer[] = []
+    for await (const block of blocksOf(file, from)) {
+      let start = 0
+      for (let at = block.indexOf('\n'); at !== -1; at = block.indexOf('\n', start)) {
+        const line = Buffer.concat([...rest, block.subarray(start, at)])
+        rest = []
+        end += line.length + 1
+        start = at + 1
+        yield { text: line.toString(), end }
+      }
+      rest.push(block.subarray(start))
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+async function* blocksOf(file: FileHandle, from: number): AsyncGenerator<Buffer> {
+  for (let at = from; ; ) {
+    const block = Buffer.alloc(BLOCK_BYTES)
+    const { bytesRead } = await file.read(block, 0, block.length, at)
+    if (bytesRead === 0) return
+    at += bytesRead
+    yield block.subarray(0, bytesRead)
+  }
+}
+
+/** Text before a place, which is in the last line before it. */
+export async function readBefore(path: string, end: number, characters: number): Promise<string> {
+  const file = await open(path, 'r')
+  try {
+    const text = Buffer.alloc(characters)
+    const { bytesRead } = await file.read(text, 0, characters, Math.max(0, end - characters))
+    return text.subarray(0, bytesRead).toString()
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Two gateways on two copies of one database would sign the same numbers. Where they share a journal, the second does not
+ * start. Gateways of the same database may share one.
+ */
+export async function findOtherDatabase(folder: string, history: string): Promise<Owner | null> {
+  for (const { name, touchedMs } of await filesIn(folder)) {
+    if (Date.now() - touchedMs > ALIVE_MS) continue
+    const owner = (await readHead(folder, name))?.head
+    if (owner && owner.database !== history && isAlive(owner)) return owner
+  }
+  return null
+}
+
+/** A process of another machine cannot be asked for: its file was touched a moment ago. */
+function isAlive({ host, pid }: Owner): boolean {
+  if (host !== hostname()) return true
+  // In a container, a process has the number of the one before it.
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

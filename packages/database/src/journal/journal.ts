@@ -1,0 +1,177 @@
+// The journal: what was promised to others, kept apart from the database, in files that processes append to and never
+// change. A database that was set back to an earlier moment lacks the ends of those files; replaying them brings it back.
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { batch } from '@svc/concurrency/sharing'
+import {
+  beginFile,
+  type FileWriter,
+  filesIn,
+  findOtherDatabase,
+  makeFolder,
+  makeFolderId,
+  type Owner,
+  readBefore,
+  readHead,
+  readLines,
+  removeFile,
+} from './folder.ts'
+import { BOND_CHARACTERS, bondAfter, bondOfHead, type Sealing } from './sealing.ts'
+
+/** How far a file was read or written. */
+export interface Place {
+  file: string
+  /** In bytes. */
+  end: number
+}
+
+export interface Journal {
+  /** Of the folder. */
+  id: string
+  /** Durable when it resolves; entries of several callers share a sync. */
+  append(entries: readonly string[]): Promise<void>
+  /** Where the files of this process end, the one that it writes to last. */
+  places(): Place[]
+  /** Begins a new file for another history of the database. */
+  turnTo(history: string): Promise<void>
+  close(): Promise<void>
+}
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024
+const TURN_MS = 25_000
+const AGAIN_MS = 1000
+
+interface Options {
+  folder: string
+  sealing: Sealing
+  /** Of the database. */
+  history: string
+}
+
+export async function openJournal({ folder, sealing, history }: Options): Promise<Journal> {
+  await makeFolder(folder)
+  for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
+    const owner = await findOtherDatabase(folder, history)
+    if (!owner) break
+    if (waitedMs >= TURN_MS || !mayTurn(owner, history)) throw inUse(folder, owner)
+    await sleep(AGAIN_MS)
+  }
+  const id = await makeFolderId(folder)
+  let wanted = history
+  let written = history
+  const begin = () => beginFile(folder, { database: wanted, key: sealing.keyId })
+  let writer = await begin()
+  let bond = bondOfHead(writer.head)
+  const ended: Place[] = []
+  /** The file may end in the middle of a line, which would take the next entry with it: that one begins a new file. */
+  let isCutOff = false
+
+  const write = batch(async (calls: (readonly string[])[]) => {
+    if (isCutOff || written !== wanted || writer.size() > MAX_FILE_BYTES) await turn()
+    let last = bond
+    const lines = calls.flat().map((entry) => {
+      const line = sealing.seal(entry, last)
+      last = bondAfter(line)
+      return `${line}\n`
+    })
+    isCutOff = true
+    await writer.append(lines.join(''))
+    isCutOff = false
+    bond = last
+    return calls.map(() => undefined)
+  })
+
+  async function turn(): Promise<void> {
+    const history = wanted
+    const next = await begin()
+    await writer.close().catch(() => {})
+    ended.push(placeOf(writer))
+    writer = next
+    written = history
+    bond = bondOfHead(writer.head)
+    isCutOff = false
+  }
+
+  return {
+    id,
+    append: (entries) => write(entries),
+    places: () => [...ended, placeOf(writer)],
+    async turnTo(other) {
+      wanted = other
+      await write([])
+    },
+    async close() {
+      await writer.close()
+      const hasEntries = writer.size() > writer.head.length + 1
+      if (!hasEntries) await removeFile(folder, writer.name)
+    },
+  }
+}
+
+function placeOf(writer: FileWriter): Place {
+  return { file: writer.name, end: writer.size() }
+}
+
+/** After a failover, processes that are idle notice it some seconds later, and turn to the new history. */
+function mayTurn(owner: Owner, history: string): boolean {
+  return owner.database.startsWith('postgres ') && history.startsWith('postgres ')
+}
+
+function inUse(folder: string, { pid, host }: Owner): Error {
+  return new Error(
+    `the journal ${folder} is in use by process ${pid} on ${host}, which works on another database or another copy of ` +
+      'it: stop that gateway, or set LOGBOOK_DIR to a folder of its own if both are meant to run',
+  )
+}
+
+/** What a file has from a place on. */
+export type Read =
+  | { entry: string; place: Place }
+  /** A line that cannot be read, and why. */
+  | { problem: string; place: Place }
+
+/** `from`: how far each file is known, in bytes; those that are not named are read from their beginnings. */
+export async function* readJournal(
+  folder: string,
+  sealing: Sealing,
+  from: ReadonlyMap<string, number>,
+): AsyncGenerator<Read> {
+  for (const { name, size } of await filesIn(folder)) {
+    const known = from.get(name) ?? 0
+    if (known < size) yield* readFileFrom(folder, name, sealing, known)
+  }
+}
+
+/** Whether a file has whole lines after a place, its head apart. */
+export async function hasLinesAfter(folder: string, file: string, known: number): Promise<boolean> {
+  const begun = await readHead(folder, file)
+  const from = Math.max(known, begun ? begun.text.length + 1 : 0)
+  for await (const _ of readLines(join(folder, file), from)) return true
+  return false
+}
+
+async function* readFileFrom(folder: string, file: string, sealing: Sealing, from: number): AsyncGenerator<Read> {
+  const path = join(folder, file)
+  const begun = await readHead(folder, file)
+  // A crash came before the first entry.
+  if (!begun) return
+  const first = begun.text.length + 1
+  const start = Math.max(from, first)
+  let bond = start > first ? await bondBefore(path, start) : bondOfHead(begun.text)
+  for await (const { text, end } of readLines(path, start)) {
+    const place = { file, end }
+    const entry = begun.head.key === sealing.keyId ? sealing.open(text, bond) : null
+    bond = bondAfter(text)
+    if (entry !== null) yield { entry, place }
+    else yield { problem: begun.head.key === sealing.keyId ? DAMAGED : OTHER_KEY, place }
+  }
+}
+
+const DAMAGED = 'is damaged'
+const OTHER_KEY = 'is sealed by another SHORT_URL_KEY'
+
+/** The end of the line before, without its line break. */
+async function bondBefore(path: string, place: number): Promise<string> {
+  return (await readBefore(path, place, BOND_CHARACTERS + 1)).slice(0, BOND_CHARACTERS)
+}

@@ -1,0 +1,57 @@
+// Entries of the journal, sealed: each is a line that only holders of the key can read, and that is bound to the line
+// before it, so that none can be changed, left out or moved without being noticed.
+
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+
+export interface Sealing {
+  /** Says by which key a file is sealed, and nothing about the key. */
+  keyId: string
+  /** `bond`: of the line before, or of the head of the file. */
+  seal(text: string, bond: string): string
+  /** Null for a line that was damaged, moved, or sealed by another key. */
+  open(line: string, bond: string): string | null
+}
+
+const CIPHER = 'aes-256-gcm'
+/** Documents of thousands of files are compressed while others wait. */
+const FAST = { level: 1 }
+const IV_BYTES = 12
+const TAG_BYTES = 16
+/** In base64url. */
+export const BOND_CHARACTERS = 22
+
+export function createSealing(secret: Uint8Array): Sealing {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'svc/journal 1', 32))
+  return {
+    keyId: hash('sha256', key).slice(0, 16),
+    seal(text, bond) {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(bond))
+      const sealed = Buffer.concat([iv, cipher.update(deflateRawSync(text, FAST)), cipher.final()])
+      return `${sealed.toString('base64url')}.${cipher.getAuthTag().toString('base64url')}`
+    },
+    open(line, bond) {
+      const sealed = Buffer.from(line.slice(0, -BOND_CHARACTERS - 1), 'base64url')
+      const tag = Buffer.from(bondAfter(line), 'base64url')
+      if (sealed.length < IV_BYTES || tag.length !== TAG_BYTES) return null
+      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES))
+      decipher.setAAD(Buffer.from(bond)).setAuthTag(tag)
+      try {
+        const text = Buffer.concat([decipher.update(sealed.subarray(IV_BYTES)), decipher.final()])
+        return inflateRawSync(text).toString()
+      } catch {
+        return null
+      }
+    },
+  }
+}
+
+/** What binds the next line to this one. */
+export function bondAfter(line: string): string {
+  return line.slice(-BOND_CHARACTERS)
+}
+
+export function bondOfHead(head: string): string {
+  return hash('sha256', head, 'base64url').slice(0, BOND_CHARACTERS)
+}

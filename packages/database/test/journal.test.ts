@@ -1,0 +1,121 @@
+import { appendFile, chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { startProcess } from '@svc/devnet/start-process'
+import { expect, it } from 'vitest'
+import { openJournal, readJournal } from '../src/journal/journal.ts'
+import { createSealing } from '../src/journal/sealing.ts'
+
+const sealing = createSealing(Buffer.alloc(32, 1))
+
+const place = forEachTest(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
+  return { folder, remove: () => rm(folder, { recursive: true }) }
+})
+
+const open = (history = 'a history') => openJournal({ folder: place.folder, sealing, history })
+
+async function read(from: ReadonlyMap<string, number> = new Map(), by = sealing) {
+  const found: (string | { problem: string })[] = []
+  const ends = new Map<string, number>()
+  for await (const { place: at, ...each } of readJournal(place.folder, by, from)) {
+    found.push('entry' in each ? each.entry : each)
+    ends.set(at.file, at.end)
+  }
+  return { found, ends }
+}
+
+async function files(): Promise<string[]> {
+  return (await readdir(place.folder)).filter((name) => name.endsWith('.journal')).sort()
+}
+
+it('T-162 ADD-29 keeps entries of many callers sealed, and is read from wherever it is known', async () => {
+  const journal = await open()
+  const entries = Array.from({ length: 300 }, (_, i) => `entry ${i} ${'x'.repeat(i)}`)
+  await Promise.all(entries.map((entry) => journal.append([entry])))
+  const before = await read()
+  expect(before.found).toEqual(entries)
+  expect([...before.ends]).toEqual(journal.places().map(({ file, end }) => [file, end]))
+
+  await journal.append(['later'])
+  expect((await read(before.ends)).found).toEqual(['later'])
+  await journal.turnTo('another history')
+  await journal.append(['last'])
+  await journal.close()
+  const names = await files()
+  expect(names).toHaveLength(2)
+  const texts = await Promise.all(names.map((name) => readFile(join(place.folder, name), 'utf8')))
+  expect(texts[1]).toContain('"database":"another history"')
+  expect(texts.join()).not.toContain('entry')
+  expect((await stat(join(place.folder, names[0]!))).mode & 0o777).toBe(0o600)
+  expect((await read(before.ends)).found).toEqual(['later', 'last'])
+  const ends = new Map(journal.places().map(({ file, end }) => [file, end]))
+  expect((await read(ends)).found).toEqual([])
+})
+
+it('ADD-29 says which line was damaged, moved, left out, or sealed by another key, and reads the others', async () => {
+  const journal = await open()
+  for (const entry of ['one', 'two', 'three', 'four']) await journal.append([entry])
+  await journal.close()
+  const path = join(place.folder, (await files())[0]!)
+  const [head, one, two, three, four] = (await readFile(path, 'utf8')).split('\n')
+  const damaged = { problem: 'is damaged' }
+  const readAs = async (...lines: (string | undefined)[]) => {
+    await writeFile(path, lines.map((line) => `${line}\n`).join(''))
+    return (await read()).found
+  }
+  const changed = `${two![0] === 'A' ? 'B' : 'A'}${two!.slice(1)}`
+  expect(await readAs(head, one, changed, three, four)).toEqual(['one', damaged, 'three', 'four'])
+  expect(await readAs(head, one, three, four)).toEqual(['one', damaged, 'four'])
+  expect(await readAs(head, two, one, three)).toEqual([damaged, damaged, damaged])
+  expect(await readAs(head?.replace('a history', 'b history'), one, two)).toEqual([damaged, 'two'])
+  await readAs(head, one)
+  expect((await read(new Map(), createSealing(Buffer.alloc(32, 2)))).found).toEqual([
+    { problem: 'is sealed by another SHORT_URL_KEY' },
+  ])
+})
+
+it('ADD-29 passes over an entry that a crash cut off, and a file without a head', async () => {
+  const journal = await open()
+  await journal.append(['whole'])
+  await journal.append(['cut off'])
+  const { file, end } = journal.places()[0]!
+  await journal.close()
+  await truncate(join(place.folder, file), end - 5)
+  await appendFile(join(place.folder, '2020-01-01-1-00000000.journal'), 'svc-jour')
+  expect((await read()).found).toEqual(['whole'])
+})
+
+it('ADD-29 an entry that a full disk cut off takes no other with it', async () => {
+  const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
+  // No file may have more than a kibibyte: writing fails in the middle of a line.
+  const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '60']
+  const [failures] = await startProcess('bash', { args }).said(/^\d+$/)
+  expect(Number(failures)).toBeGreaterThan(1)
+  expect(new Set((await read()).found)).toEqual(new Set(Array.from({ length: 60 }, (_, i) => `entry ${i + 1}`)))
+})
+
+it('ADD-29 a folder that cannot be written is named', async () => {
+  const file = join(place.folder, 'file')
+  await writeFile(file, '')
+  await chmod(file, 0o400)
+  const folder = join(file, 'journal')
+  await expect(openJournal({ folder, sealing, history: 'a history' })).rejects.toThrow(`the folder ${folder} cannot be`)
+})
+
+it('T-86 a second gateway on another copy of the database does not start while the first lives', async () => {
+  const program = new URL('./programs/hold-journal.ts', import.meta.url)
+  const holder = startProcess(program, { args: [place.folder, 'one copy'] })
+  await holder.said(/written/)
+
+  await expect(open('another copy')).rejects.toThrow(`in use by process ${holder.pid} on`)
+  const sharing = await open('one copy')
+  await sharing.close()
+
+  await holder.kill()
+  const heir = await open('another copy')
+  await heir.close()
+  expect((await read()).found).toEqual(['an entry'])
+})

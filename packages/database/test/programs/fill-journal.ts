@@ -1,0 +1,16 @@
+// Writes as many entries as it is asked for, each as often as it takes, and says how often that failed.
+
+import { openJournal } from '../../src/journal/journal.ts'
+import { createSealing } from '../../src/journal/sealing.ts'
+
+const [folder = '', count = '0'] = process.argv.slice(2)
+const journal = await openJournal({ folder, sealing: createSealing(Buffer.alloc(32, 1)), history: 'a history' })
+let failures = 0
+for (let number = 1; number <= Number(count); ) {
+  await journal.append([`entry ${number}`]).then(
+    () => number++,
+    () => failures++,
+  )
+}
+await journal.close()
+console.log(failures)
