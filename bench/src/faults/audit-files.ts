@@ -12,6 +12,7 @@ interface Listed {
 /** What each name holds is what was acknowledged last, and whatever is listed can be read. */
 export async function auditFiles({ ledger, shopper, client, each, check }: Audit): Promise<void> {
   const kept = check('every acknowledged file is there, byte for byte, and every deletion is done')
+  const access = check('every acknowledged change of access is there')
   const readable = check('no file is listed whose bytes are missing')
 
   async function read(locker: LockerEntry, filename: string): Promise<string | null> {
@@ -31,6 +32,14 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
       kept.looked++
       const found = await read(locker, filename)
       if (!possible.has(found)) kept.broken.push(`${locker.lockerId} ${filename}: ${found ?? 'nothing'}`)
+    }
+    const about = { ...locker, path: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] }
+    const record = await shopper.signed(locker.owner, 'audit', about)
+    if (!record) throw new Error(`no record of ${locker.lockerId}`)
+    for (const [key, possible] of locker.operators) {
+      access.looked++
+      const isOperator = (record.operators as string[]).includes(key)
+      if (!possible.has(isOperator)) access.broken.push(`${locker.lockerId}: ${key} is ${isOperator ? 'in' : 'out'}`)
     }
     const path = `/v1/lockers/${locker.lockerId}/files`
     const list = await shopper.signed(locker.owner, 'audit', { ...locker, path, ops: ['locker:list'] })

@@ -18,6 +18,7 @@ const POLLS_PER_PASS = 20
 
 export async function auditObjects(world: World, shopper: Shopper): Promise<Check> {
   const referenced = await countReferences(shopper)
+  const isRestored = shopper.ledger.losses.length > 0
   const check: Check = { promise: 'no bytes are orphaned for ever', looked: referenced, broken: [] }
   await Promise.all(world.replicas.map((replica) => replica.kill()))
   const [sweeper] = world.replicas
@@ -27,7 +28,9 @@ export async function auditObjects(world: World, shopper: Shopper): Promise<Chec
     world.storj.setClock(jumpMs)
     await sweeper!.start({ clock: { jumpMs, afterMs: 0 }, variables: { CLOCK_TOLERANCE_SECONDS: '0' } })
     for (let poll = 0; poll < POLLS_PER_PASS; poll++) {
-      if (countStored(world) === referenced && world.storj.uploads() === 0) return check
+      const spare = countStored(world) - referenced
+      // What was stored since a backup that was restored is known to nobody.
+      if ((spare === 0 && world.storj.uploads() === 0) || (isRestored && spare >= 0)) return check
       await setTimeout(500)
     }
   }

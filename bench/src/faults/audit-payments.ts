@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Ledger, Payment } from '../mixed/ledger.ts'
 import { readMetric } from '../mixed/metrics.ts'
 import { completePurchase, confirmation } from '../mixed/purchase.ts'
 import type { Audit } from './check.ts'
@@ -16,6 +17,8 @@ export async function auditPayments({ ledger, shopper, ask, each, check, client 
   const paid = check('every payment buys its locker, also when the answer was lost')
   await each(ledger.payments, async (payment) => {
     paid.looked++
+    if (!payment.receipt && isQuoteLost(ledger, payment) && (await client.send(confirmation(payment)))?.status === 404)
+      return
     if (!(await completePurchase(shopper, payment))) paid.broken.push(payment.tx)
   })
 
@@ -36,4 +39,9 @@ export async function auditPayments({ ledger, shopper, ask, each, check, client 
     if (answer?.status === 200 && answer.body.receipt_id !== payment.receipt?.receipt_id)
       once.broken.push(`${first!.tx} pays for a second receipt`)
   })
+}
+
+/** Quotes are not in the journal. */
+function isQuoteLost({ losses }: Ledger, { quotedAt }: Payment): boolean {
+  return losses.some(({ since, until }) => since <= quotedAt && quotedAt <= until)
 }

@@ -2,8 +2,10 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { honestly } from '@svc/devnet/faulty-node'
+import type { Ledger } from '../mixed/ledger.ts'
 import type { Random } from '../mixed/random.ts'
 import { cutOff, lying } from './node-lies.ts'
+import { restoreDatabase } from './restore.ts'
 import type { World } from './world.ts'
 
 interface Fault {
@@ -11,10 +13,10 @@ interface Fault {
   /** Why it cannot be made here; null when it can. */
   obstacle(world: World): string | null
   /** Resolves when it is over. */
-  happen(world: World, random: Random): Promise<void>
+  happen(world: World, random: Random, ledger: Ledger): Promise<void>
 }
 
-export const FAULT_NAMES = ['postgres', 'rpc-cut', 'rpc-lies', 'provider', 'disk', 'clock'] as const
+export const FAULT_NAMES = ['postgres', 'rpc-cut', 'rpc-lies', 'provider', 'disk', 'clock', 'restore'] as const
 export type FaultName = (typeof FAULT_NAMES)[number]
 
 const none = () => null
@@ -87,4 +89,6 @@ export const FAULTS: Record<FaultName, Fault> = {
       await replica.start()
     },
   },
+
+  restore: { name: 'restore', obstacle: none, happen: restoreDatabase },
 }

@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { shop } from '../mixed/buyer.ts'
 import { createClient, type Observation } from '../mixed/client.ts'
-import { countLedger, createLedger, type LedgerCounts } from '../mixed/ledger.ts'
+import { countLedger, createLedger, type Ledger, type LedgerCounts } from '../mixed/ledger.ts'
 import { EVM_PAYERS, type Payer, PRIMARY_PAYERS } from '../mixed/purchase.ts'
 import { type Random, seededRandom } from '../mixed/random.ts'
 import { createShopper } from '../mixed/shopper.ts'
@@ -30,6 +30,7 @@ export interface Summary {
   faults: Record<string, number | string>
   acknowledged: LedgerCounts
   givenUp: number
+  restores: Ledger['restores']
   /** How requests ended during the faults: `200`, `503 STORAGE_UNAVAILABLE`, `no answer`. */
   answers: Record<string, number>
   checks: Check[]
@@ -94,7 +95,7 @@ async function runIn(world: World, options: FaultsOptions, say: (line: string) =
   )
   const failed = Promise.all(buyers).then(() => {})
   const show = (round: number) => say(`${round}/${rounds} kills: ${progress()}`)
-  const making = makeFaults(world, options, random, { acknowledgements, show })
+  const making = makeFaults(world, options, random, { ledger, acknowledgements, show })
   const faults = await Promise.race([making, failed.then(never)])
   say('waiting for the buyers to finish…')
   shopping.abort()
@@ -112,6 +113,7 @@ async function runIn(world: World, options: FaultsOptions, say: (line: string) =
     faults,
     acknowledged,
     givenUp: ledger.givenUp,
+    restores: ledger.restores,
     answers: seen,
     checks,
     isGood: checks.every(({ broken }) => broken.length === 0),
@@ -153,12 +155,18 @@ function payersFor(count: number): Payer[] {
   })
 }
 
+interface Under {
+  ledger: Ledger
+  acknowledgements(count: number): Promise<void>
+  show(round: number): void
+}
+
 /** Kills gateways, one after the other, while the other faults come and go. */
 async function makeFaults(
   world: World,
   { rounds, faults, seed }: FaultsOptions,
   random: Random,
-  { acknowledgements, show }: { acknowledgements: (count: number) => Promise<void>; show: (round: number) => void },
+  { ledger, acknowledgements, show }: Under,
 ): Promise<Record<string, number | string>> {
   const happened: Record<string, number | string> = {}
   const possible = faults.filter((name) => {
@@ -167,7 +175,7 @@ async function makeFaults(
     return obstacle === null
   })
   const isOver = new AbortController()
-  const others = failInTurn(world, possible, seededRandom(seed + 1000), happened, isOver.signal)
+  const others = failInTurn({ world, ledger, random: seededRandom(seed + 1000) }, possible, happened, isOver.signal)
   await Promise.all([others, killInTurn()])
   await Promise.all(world.replicas.map((replica) => replica.start()))
   return happened
@@ -182,11 +190,13 @@ async function makeFaults(
       else if (random.chance(KILLED_READY)) await starts.get(replica)
       await acknowledgements(random.below(MOST_BETWEEN_KILLS))
       await setTimeout(random.below(LONGEST_CALM_MS))
-      await replica.kill()
-      const start = replica.start()
+      const start = await world.undisturbed(async () => {
+        await replica.kill()
+        return { ready: replica.start() }
+      })
       // Whoever waits for it sees the error.
-      start.catch(() => {})
-      starts.set(replica, start)
+      start.ready.catch(() => {})
+      starts.set(replica, start.ready)
       if (round % 10 === 0 || round === rounds) show(round)
     }
     isOver.abort()
@@ -196,9 +206,8 @@ async function makeFaults(
 
 /** Each kind at least once, in an order of its own in every turn. */
 async function failInTurn(
-  world: World,
+  { world, ledger, random }: { world: World; ledger: Ledger; random: Random },
   names: readonly FaultName[],
-  random: Random,
   happened: Record<string, number | string>,
   stop: AbortSignal,
 ): Promise<void> {
@@ -206,7 +215,7 @@ async function failInTurn(
   do {
     for (const name of random.shuffled(names)) {
       await setTimeout(random.between(200, 2000))
-      await FAULTS[name].happen(world, random)
+      await FAULTS[name].happen(world, random, ledger)
       happened[name] = Number(happened[name]) + 1
     }
   } while (!stop.aborted)

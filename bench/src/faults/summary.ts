@@ -9,6 +9,7 @@ export function summaryTable({
   faults,
   acknowledged,
   givenUp,
+  restores,
   answers,
   ...rest
 }: Summary): string {
@@ -24,6 +25,11 @@ export function summaryTable({
     `faults        ${[`kill -9 × ${kills}`, ...other].join(', ')}`,
     `acknowledged  ${told.join(', ')}`,
     `errors        ${errors.map(([answer, count]) => `${answer} × ${count}`).join(', ') || 'none'}`,
+    ...(restores.replays > 0
+      ? [
+          `replays       ${restores.replays}, and ${restores.killedReplays} killed; ${restores.refused} sales refused before`,
+        ]
+      : []),
     ...(givenUp > 0 ? [`given up      ${givenUp} requests`] : []),
     '',
     '| promise | looked at | broken |',

@@ -3,12 +3,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Limit, limit } from '@svc/concurrency/locks'
 import { startFaultyNode } from '@svc/devnet/faulty-node'
 import { freePort } from '@svc/devnet/free-port'
 import { startKillablePostgres } from '@svc/devnet/killable-postgres'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { type StorjServer, startStorjServer } from '@svc/devnet/providers/storj/start'
+import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import { createReplica, type Replica } from '../mixed/replica.ts'
+import { type Backups, postgresBackups, sqliteBackups } from './backups.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
 export type Engine = 'postgres' | 'sqlite'
@@ -21,6 +24,11 @@ export interface World {
   replicas: readonly Replica[]
   /** Null with SQLite. */
   postgres: { kill(): void; start(): Promise<void> } | null
+  backups: Backups
+  /** Nothing else is killed or started meanwhile. */
+  undisturbed: Limit
+  /** `svc-gateway replay` with the journal of a replica. */
+  replay(replica: number): StartedProcess
   storj: Store
   /** Where gateways keep files, and their database with SQLite; null where none can be made. */
   disk: SmallDisk | null
@@ -42,6 +50,8 @@ interface Store {
 
 export const PROVIDERS = ['gcs', 'storj'] as const
 
+const COMMAND = new URL('../../../apps/gateway/bin/svc-gateway.mjs', import.meta.url)
+const REPLAY = ['replay', '--reason', 'a backup was restored']
 const KEYS = { STATEMENT_KEY: '01', SHORT_URL_KEY: '03' }
 const NO_LIMITS = {
   RATE_LIMIT_ADDRESS: '0',
@@ -71,6 +81,7 @@ export async function startWorld(engine: Engine, replicaCount: number): Promise<
   if (postgres) opened.defer(postgres.stop)
   const logFile = join(tmpdir(), `svc-faults-${process.pid}.log`)
   const storageFolder = join(data, 'files')
+  const file = join(data, 'gateway.db')
   const variables = {
     ...chains.variables,
     ...nodes.variables,
@@ -80,25 +91,34 @@ export async function startWorld(engine: Engine, replicaCount: number): Promise<
     SVC_MODE: 'development',
     LOCAL_PROVIDERS: 'gcs',
     STORAGE_DIR: storageFolder,
-    DATABASE_URL: postgres?.url ?? `sqlite:${join(data, 'gateway.db')}`,
+    DATABASE_URL: postgres?.url ?? `sqlite:${file}`,
     PROCESSES: '1',
     BASE_URL: 'http://gateway.example',
   }
+  const variablesOf = (i: number) => ({ ...variables, DATA_DIR: join(data, `replica-${i}`) })
   const replicas: Replica[] = []
   for (let i = 0; i < replicaCount; i++) {
-    const replica = await createReplica({ variables: { ...variables, DATA_DIR: join(data, `replica-${i}`) }, logFile })
+    const replica = await createReplica({ variables: variablesOf(i), logFile })
     opened.defer(replica.close)
     replicas.push(replica)
   }
   // The first one makes the schema.
   for (const replica of replicas) await replica.start()
   const running = opened.move()
+  const replay = (i: number) => {
+    const started = startProcess(COMMAND, { args: REPLAY, env: variablesOf(i) })
+    running.defer(async () => void (await started.kill()))
+    return started
+  }
   return {
     engine,
     chains,
     nodes,
     replicas,
     postgres,
+    backups: postgres ? postgresBackups(postgres.url) : sqliteBackups(file, join(folder, 'backup.db')),
+    undisturbed: limit(1),
+    replay,
     storj,
     disk,
     storageFolder,

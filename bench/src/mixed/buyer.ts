@@ -1,5 +1,6 @@
 // Buyers who do everything that a gateway is for, one thing after the other, until they are told to stop.
 
+import { ed25519Identity } from '@svc/testbed/signing'
 import { isSettled, type LockerEntry } from './ledger.ts'
 import { buyLocker, type Payer } from './purchase.ts'
 import type { Shopper } from './shopper.ts'
@@ -43,12 +44,28 @@ async function visit(shopper: Shopper, locker: LockerEntry, own: ReadonlySet<str
     await readEvidence(shopper, locker)
     if (random.chance(0.3)) await deleteFile(shopper, locker, random.pick(settled))
   }
+  if (random.chance(0.5)) await changeOperators(shopper, locker)
   await shopper.signed(locker.owner, 'list files', {
     ...locker,
     path: `/v1/lockers/${locker.lockerId}/files`,
     ops: ['locker:list'],
   })
   await shopper.client.send({ operation: 'price', method: 'GET', path: '/v1/price' })
+}
+
+/** Adds a key, or removes one that was added. */
+async function changeOperators(shopper: Shopper, locker: LockerEntry): Promise<void> {
+  const { random } = shopper
+  const present = [...locker.operators].filter(([, possible]) => !possible.has(false)).map(([key]) => key)
+  const isRemoval = present.length > 0 && random.chance(0.6)
+  const pubkey = isRemoval ? random.pick(present) : ed25519Identity(random.bytes(32)).identity
+  const possible = locker.operators.get(pubkey) ?? new Set([false])
+  locker.operators.set(pubkey, possible.add(!isRemoval))
+  const path = `/v1/lockers/${locker.lockerId}/operators`
+  const call = isRemoval ? { method: 'DELETE', path: `${path}/${pubkey}` } : { method: 'POST', path, body: { pubkey } }
+  const about = { ...locker, ...call, ops: ['locker:admin'] }
+  const done = await shopper.signed(locker.owner, 'change operators', about, ['OPERATOR_NOT_FOUND'])
+  if (done) locker.operators.set(pubkey, new Set([!isRemoval]))
 }
 
 interface Attested {

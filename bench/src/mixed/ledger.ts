@@ -7,6 +7,8 @@ export interface Payment {
   leg: PayableLeg
   /** On chain. */
   tx: string
+  /** When its quote was answered, by `performance.now`. */
+  quotedAt: number
   owner: Identity
   /** As it was first answered; null while no answer came. */
   receipt: { receipt_id: string } | null
@@ -22,6 +24,8 @@ export interface LockerEntry {
   statements: Map<number, string>
   /** The transaction of each anchor that was answered, by sequence. */
   anchors: Map<number, string>
+  /** Keys that were added, and whether each may be an operator now. */
+  operators: Map<string, Set<boolean>>
 }
 
 /** What a name may hold: hashes of bytes, or null for nothing. One once its last change was acknowledged. */
@@ -38,10 +42,15 @@ export interface Ledger {
   givenUp: number
   /** Acknowledged envelopes that were sent once more, all refused unless `violations` says otherwise. */
   replays: number
+  /** From when to when the database forgot what is not in a journal. */
+  losses: { since: number; until: number }[]
+  /** `last`: what the last replay printed. */
+  restores: { replays: number; killedReplays: number; refused: number; last: string }
 }
 
 export function createLedger(): Ledger {
-  return { payments: [], violations: [], givenUp: 0, replays: 0 }
+  const restores = { replays: 0, killedReplays: 0, refused: 0, last: '' }
+  return { payments: [], violations: [], givenUp: 0, replays: 0, losses: [], restores }
 }
 
 export function lockersOf(ledger: Ledger): LockerEntry[] {
@@ -55,6 +64,7 @@ export interface LedgerCounts {
   files: number
   statements: number
   anchors: number
+  operators: number
 }
 
 export function countLedger(ledger: Ledger): LedgerCounts {
@@ -67,6 +77,7 @@ export function countLedger(ledger: Ledger): LedgerCounts {
     files: sum(({ files }) => [...files.values()].filter(isSettled).length),
     statements: sum(({ statements }) => statements.size),
     anchors: sum(({ anchors }) => anchors.size),
+    operators: sum(({ operators }) => operators.size),
   }
 }
 

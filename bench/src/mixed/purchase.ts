@@ -37,9 +37,10 @@ export async function buyLocker(shopper: Shopper, payer: Payer): Promise<LockerE
     client.send({ operation: 'quote', method: 'POST', path: '/v1/storage/request', body: order }),
   )
   if (!quote) return null
+  const quotedAt = performance.now()
   const [leg] = quote.body.accepts as [PayableLeg]
   const tx = await payLeg(chains, leg, { payer: payer.index })
-  const payment: Payment = { leg, tx, owner: payer.identity, receipt: null, locker: null }
+  const payment: Payment = { leg, tx, quotedAt, owner: payer.identity, receipt: null, locker: null }
   ledger.payments.push(payment)
   return completePurchase(shopper, payment)
 }
@@ -64,8 +65,12 @@ export async function completePurchase(shopper: Shopper, payment: Payment): Prom
   if (!provisioned) return null
   const { locker_id: lockerId } = provisioned.space as { locker_id: string }
   const { owner } = payment
-  payment.locker ??= { receiptId, lockerId, owner, files: new Map(), statements: new Map(), anchors: new Map() }
+  payment.locker ??= newLocker({ receiptId, lockerId, owner })
   return payment.locker
+}
+
+function newLocker(of: Pick<LockerEntry, 'receiptId' | 'lockerId' | 'owner'>): LockerEntry {
+  return { ...of, files: new Map(), statements: new Map(), anchors: new Map(), operators: new Map() }
 }
 
 export function confirmation({ leg, tx }: Pick<Payment, 'leg' | 'tx'>): Request {

@@ -6,7 +6,7 @@ import { openSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/start-process'
+import { LAUNCHER, programEnvironment } from '@svc/devnet/start-process'
 
 const MAIN = fileURLToPath(new URL('../../../apps/gateway/src/main.ts', import.meta.url))
 const CLOCK = fileURLToPath(new URL('../faults/shifted-clock.mjs', import.meta.url))
@@ -64,7 +64,7 @@ export async function createReplica({ variables, logFile }: ReplicaOptions): Pro
   function run({ clock, variables: own }: StartOptions): ChildProcess {
     const jump = clock && { CLOCK_JUMP_MS: String(clock.jumpMs), CLOCK_JUMP_AFTER_MS: String(clock.afterMs) }
     const hook = clock ? ['--import', CLOCK] : []
-    const started = spawn(process.execPath, [...hook, MAIN], {
+    const started = spawn(process.execPath, [...hook, fileURLToPath(LAUNCHER), MAIN], {
       env: { ...env, ...own, ...jump },
       stdio: ['ignore', log, log],
     })

@@ -38,9 +38,12 @@ export function createShopper(options: ShopperOptions): Shopper {
 
   async function attempt(status: number, send: () => Promise<Answer | null>, enough = (_body: Body) => true) {
     const giveUpAt = performance.now() + giveUpMs
+    const { length: losses } = ledger.losses
     for (;;) {
       const answer = await send()
       if (answer?.status === status && enough(answer.body)) return answer
+      // What it is about is gone with the database.
+      if (ledger.losses.length > losses && answer && isGone(answer.status)) return null
       if (performance.now() > giveUpAt) break
       await setTimeout(random.below(LONGEST_PAUSE_MS))
     }
@@ -73,4 +76,8 @@ export function createShopper(options: ShopperOptions): Shopper {
       return answer?.body ?? null
     },
   }
+}
+
+function isGone(status: number): boolean {
+  return [400, 403, 404, 409, 410, 422].includes(status)
 }

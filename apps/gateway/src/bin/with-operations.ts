@@ -1,6 +1,7 @@
 // What the operator's commands share: the gateway's rooms without its port and its workers, and who is at the keyboard.
 
 import { userInfo } from 'node:os'
+import { ServiceError } from '@svc/http-service/service-error'
 import { readConfig } from '../config.ts'
 import { createContext } from '../create-context.ts'
 import type { Actor } from '../operations/actors.ts'
@@ -27,6 +28,8 @@ export async function withOperations(
   } catch (error) {
     // Where several addresses were tried, the message is empty.
     console.error((error as Error).message || error)
+    const hint = error instanceof ServiceError ? error.body('').hint : undefined
+    if (hint) console.error(hint)
     process.exitCode = failure
   }
 }

@@ -74,9 +74,15 @@ export function createChangeAccess(commit: Commit<Schema, Noted>, now: () => num
 export function recorder(tx: Tx, note: Note, changedAt: number): RecordAccess {
   return async (change) => {
     const key = toHex(randomBytes(16))
-    await insertAccessChange(tx, { key, changedAt, change })
+    // Replayed in the order of their times, which is that of the commits although clocks differ.
+    await insertAccessChange(tx, { key, changedAt: Math.max(changedAt, await lastChange(tx)), change })
     note({ kind: 'access', key })
   }
+}
+
+async function lastChange(tx: Tx): Promise<number> {
+  const row = tx.selectFrom('revocations').select('revoked_at').orderBy('revoked_at', 'desc').limit(1)
+  return (await row.executeTakeFirst())?.revoked_at ?? 0
 }
 
 interface Dated {

@@ -106,7 +106,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   /** The last of each proof that this process has signed. */
   const sequences = lru<string, number>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
-  const journaling = createJournaling({ place: journal, database, log, now: unixNow })
+  const journaling = createJournaling({ place: journal, database, log, now: unixNow, compareAgain })
   const gaps = createGaps({ db, journal, publications, log })
   let replica: Replica | null = null
   let awaited: AwaitedLogbook[] = []

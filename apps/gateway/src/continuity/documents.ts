@@ -16,6 +16,7 @@ import type {
   ReceiptTable,
   RefundTable,
   RenewalTable,
+  RevocationTable,
   SnapshotChunkTable,
   SnapshotTable,
   StatementTable,
@@ -37,7 +38,7 @@ export interface ReceiptDocument {
 
 export interface RefundDocument {
   kind: 'refund'
-  /** Network, transaction and position. */
+  /** Network, transaction, position, and by which transaction it was sent: deciding it is another document. */
   key: string
   refund: RefundTable
   payment: PaymentTransactionTable
@@ -116,8 +117,8 @@ export type Document =
   | LogAnchorDocument
   | CheckpointDocument
 
-export function refundKey({ network, tx, position }: Pick<RefundTable, 'network' | 'tx' | 'position'>): string {
-  return `${network} ${tx} ${position}`
+export function refundKey({ network, tx, position, refund_tx }: RefundTable): string {
+  return `${network} ${tx} ${position} ${refund_tx ?? 'decided'}`
 }
 
 /** A document as a line of the journal. */
@@ -204,8 +205,18 @@ async function readLocker(db: Db, key: string): Promise<LockerDocument | null> {
 
 async function readAccessChange(db: Db, key: string): Promise<AccessDocument | null> {
   const row = await db.selectFrom('revocations').selectAll().where('revocation_id', '=', key).executeTakeFirst()
-  const change = row && parseAccessChange(row.revoked)
-  return change ? { kind: 'access', key, changedAt: row.revoked_at, change } : null
+  return row ? accessDocument(row) : null
+}
+
+/** `since` in Unix seconds. */
+export async function accessChangesSince(db: Db, since: number): Promise<AccessDocument[]> {
+  const rows = await db.selectFrom('revocations').selectAll().where('revoked_at', '>=', since).execute()
+  return rows.flatMap((row) => accessDocument(row) ?? [])
+}
+
+function accessDocument({ revocation_id: key, revoked_at, revoked }: RevocationTable): AccessDocument | null {
+  const change = parseAccessChange(revoked)
+  return change && { kind: 'access', key, changedAt: revoked_at, change }
 }
 
 const CHUNKS_AT_ONCE = 100

@@ -41,12 +41,14 @@ interface Parts {
   log: Log
   /** Unix seconds. */
   now: () => number
+  /** Called when the journal has what another server than the present one had. */
+  compareAgain(): void
 }
 
 /** Documents that are in memory at once. */
 const MAX_CHARACTERS = 4_000_000
 
-export function createJournaling({ place, database, log, now }: Parts): Journaling {
+export function createJournaling({ place, database, log, now, compareAgain }: Parts): Journaling {
   const { db, commit } = database
   let journal: Journal | null = null
   let lastNonce: LastNonce | null = null
@@ -57,6 +59,8 @@ export function createJournaling({ place, database, log, now }: Parts): Journali
   const underWay = new Map<string, Promise<void>>()
   /** In the journal, and not yet forgotten by the database. */
   const written = new Map<string, Noted>()
+  /** How often another server has answered. */
+  let turns = 0
   /** What waited at the last tick. */
   let waited = new Set<string>()
 
@@ -91,6 +95,7 @@ export function createJournaling({ place, database, log, now }: Parts): Journali
   }
 
   async function append(noted: Noted): Promise<void> {
+    const asked = turns
     const entries: string[] = []
     let characters = 0
     for await (const document of readDocument(db, noted)) {
@@ -102,6 +107,8 @@ export function createJournaling({ place, database, log, now }: Parts): Journali
       characters = 0
     }
     if (entries.length > 0) await appendEntries(entries)
+    // It was read from a server that is gone, and the next one may have been compared before it was written.
+    if (asked !== turns) compareAgain()
   }
 
   async function appendEntries(entries: readonly string[]): Promise<void> {
@@ -166,6 +173,7 @@ export function createJournaling({ place, database, log, now }: Parts): Journali
       }
     },
     turnTo(history) {
+      turns++
       void journal?.turnTo(history).catch(() => {})
     },
     isFailing: () => isFailing,

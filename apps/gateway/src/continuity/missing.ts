@@ -125,7 +125,7 @@ async function missingAmong(db: Db, entries: readonly Entry[]): Promise<Entry[]>
       (document.kind === 'statement'
         ? !digests.has(document.key)
         : document.kind === 'refund'
-          ? await hasRefund(db, document.refund.network, document.refund.tx, document.refund.position)
+          ? await hasRefund(db, document.refund)
           : document.kind === 'log_anchor'
             ? await hasLogAnchorOf(db, document.anchor.size)
             : document.kind === 'checkpoint'

@@ -1,7 +1,7 @@
 import type { Place } from '@svc/database/journal/journal'
 import { isSqlite, prepared } from '@svc/database/prepared'
 import { sql } from 'kysely'
-import type { Db, Tx } from '../db/schema.ts'
+import type { Db, RefundTable, Tx } from '../db/schema.ts'
 import type { CheckpointDocument } from './documents.ts'
 import type { Noted } from './noted.ts'
 
@@ -109,14 +109,15 @@ export async function lostSequences(db: Db, proofIds: readonly string[]): Promis
   return new Map(rows.map(({ proof_id, lost_sequence }) => [proof_id as string, lost_sequence as number]))
 }
 
-export async function hasRefund(db: Db, network: string, tx: string, position: number): Promise<boolean> {
-  const row = db
+export async function hasRefund(db: Db, { network, tx, position, refund_tx }: RefundTable): Promise<boolean> {
+  const row = await db
     .selectFrom('refunds')
-    .select('tx')
+    .select('refund_tx')
     .where('network', '=', network)
     .where('tx', '=', tx)
     .where('position', '=', position)
-  return (await row.executeTakeFirst()) !== undefined
+    .executeTakeFirst()
+  return row !== undefined && (refund_tx === null || row.refund_tx === refund_tx)
 }
 
 /** A later one covers what an earlier one does. */

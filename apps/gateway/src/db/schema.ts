@@ -97,7 +97,7 @@ export interface LogCheckpointTable {
 }
 
 /** What gave or ended somebody's access. The journal has the same, for a database that was set back. */
-interface RevocationTable {
+export interface RevocationTable {
   revocation_id: string
   /** Unix seconds. */
   revoked_at: number

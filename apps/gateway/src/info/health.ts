@@ -111,6 +111,7 @@ function healing(
   return [
     ...(log === 'forked' || log === 'foreign' ? [OTHER_LOG] : []),
     ...rest.missing.unreadable.map((file) => `the journal file ${file}`),
+    ...(rest.missing.unreadable.length > 0 ? [UNREADABLE] : []),
     ...(log === 'behind' || countMissing(rest.missing) > 0 ? [HEAL] : []),
   ].join('; ')
 }
@@ -119,6 +120,8 @@ const EARLIER =
   'the database lacks what release 1.1.0 has signed: heal it with that release, then start this one: docs/operations.md, "A database was restored"'
 const OTHER_LOG =
   'the published log is not that of this database: restore the database that published it, or point LOG_DIR or LOG_STORE_BUCKET to its own log: docs/operations.md, "A database was restored"'
+const UNREADABLE =
+  'put an undamaged copy of such a file in its place, or move it out of LOGBOOK_DIR if another gateway wrote it'
 const HEAL =
   'run `svc-gateway replay`, and with --accept for what it cannot bring back: docs/operations.md, "A database was restored"'
 const AWAITED =

@@ -25,6 +25,7 @@ export async function provision(
   }
   if (order.operator_pubkey !== undefined) requireOperatorKey(order.operator_pubkey, 'operator_pubkey')
   const { locker, isNew } = await openLocker(context, order, caller !== null)
+  if (!isNew) await context.continuity.requireWritten({ kind: 'locker', key: locker.locker_id })
   return manifest(locker, isNew, isNew ? [] : await context.listFiles(locker))
 }
 

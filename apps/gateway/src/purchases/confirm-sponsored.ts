@@ -120,11 +120,15 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   requireOneNetwork(transaction, requests, paid)
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
   const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
-  return context.database.commit(async (tx, note) => {
-    const purchases = await writePurchases(context, { tx, note }, order, requests, payment)
-    note(...purchases.filter(({ isNew }) => isNew).map(noteOfPurchase))
-    return purchases
+  const purchases = await context.database.commit(async (tx, note) => {
+    const written = await writePurchases(context, { tx, note }, order, requests, payment)
+    note(...written.filter(({ isNew }) => isNew).map(noteOfPurchase))
+    return written
   })
+  await context.continuity.requireWritten(...purchases.filter(({ isNew }) => !isNew).map(noteOfPurchase))
+  const existing = purchases.flatMap(({ locker }) => (locker.outcome === 'existing' ? [locker.locker.locker_id] : []))
+  await context.continuity.requireWritten(...existing.map((key) => ({ kind: 'locker' as const, key })))
+  return purchases
 }
 
 function noteOfPurchase({ receipt }: SponsoredPurchase): Noted {

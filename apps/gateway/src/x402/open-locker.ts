@@ -28,6 +28,7 @@ export async function openLocker(context: X402Context, request: PayRequest, rece
     return { locker_id: null, next_step: { what, ...signed, url: baseUrl + path, ops: [...auth.ops] } }
   }
   const { locker_id } = made.locker
+  if (made.outcome === 'existing') await context.continuity.requireWritten({ kind: 'locker', key: locker_id })
   const url = baseUrl + createFile.path.replace('{locker_id}', locker_id)
   const what =
     'Store a file: name it with {"filename": …} in a request that the wallet that paid has signed, then PUT its bytes to upload_url.'

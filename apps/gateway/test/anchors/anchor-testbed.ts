@@ -58,8 +58,9 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
     PRIMARY_RPC_URLS: node.url,
     ORACLE_URL: rates.url,
     PRIMARY_TREASURY: TREASURY.address,
-    // One for all gateways of a test, as replicas have it.
+    // The same for all gateways of a test, as replicas have them.
     STATEMENT_KEY: '0a'.repeat(32),
+    SHORT_URL_KEY: '0d'.repeat(32),
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
   }
   const houses: TestGateway[] = []

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { LockerRecord } from '@svc/api/lockers'
 import { testClock } from '@svc/devnet/clock'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { writable } from '@svc/devnet/writable'
@@ -84,6 +85,36 @@ it('T-163 what one of two replicas has noted and the database lost stops both un
   expect(await heal('first')).toContain('replayed 1 × change of access')
   for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
   expect((await revoke(second, locker)).status).toBe(200)
+})
+
+it('T-161 T-163 what two machines have changed is changed again in its order, whichever is replayed first', {
+  tags: ['nightly'],
+}, async () => {
+  clock.advance(60)
+  const operator = ed25519Identity().identity
+  const { lockerId, receiptId } = await first.locker(owner)
+  const path = `/v1/lockers/${lockerId}`
+  const admin = (house: TestGateway, method: string, to: string, body?: unknown) =>
+    house.call<LockerRecord>(owner, { method, path: path + to, body, ops: ['locker:admin'], lockerId, receiptId })
+  await copyDatabase(database, 'live')
+  for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
+  expect((await admin(second, 'POST', '/operators', { pubkey: operator })).status).toBe(200)
+  // The clocks of the two differ.
+  clock.advance(-20)
+  expect((await admin(first, 'DELETE', `/operators/${operator}`)).status).toBe(200)
+
+  await copyDatabase(database, 'backup')
+  for (const { gateway } of [first, second]) await healthIn(gateway, 'behind')
+  for (const machine of ['first', 'second']) await heal(machine)
+  for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
+  clock.advance(31)
+  const record = await second.call<LockerRecord>(owner, {
+    path: `${path}/record`,
+    ops: ['locker:read'],
+    lockerId,
+    receiptId,
+  })
+  expect(record.body.operators).toEqual([])
 })
 
 it('T-163 a machine that is gone is waited for on another history, until it is given up; one that stopped in order is not', {

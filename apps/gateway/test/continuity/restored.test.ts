@@ -71,6 +71,22 @@ async function bundleOf(shop: TestGateway, story: Story, sequence: number): Prom
   return body
 }
 
+const PAYMENTS = '/v1/internal/operations/payments'
+
+/** A payment that is refunded: decided first, and sent a moment later. */
+async function refundOne(shop: TestGateway): Promise<{ network: string; tx: string; refund_tx: string }> {
+  const [leg] = (await shop.quote(ORDER)).accepts
+  const tx = await market.pay(leg!)
+  const named = { network: ORDER.pay_network, tx }
+  const order = { ...named, asset: 'USDC', amount_raw: leg!.amount, reason: 'paid by mistake' }
+  const refund_tx = [...tx].reverse().join('')
+  for (const sent of [{}, { refund_tx }]) {
+    const { status, body } = await shop.send('POST', `${PAYMENTS}/refund`, { ...order, ...sent })
+    expect([status, body]).toMatchObject([200, { changed: true }])
+  }
+  return { ...named, refund_tx }
+}
+
 /** A locker and its renewal, with its public link closed. */
 async function buyTwice(shop: TestGateway) {
   const payer = ed25519Identity(DEMO_PAYERS[0]!.privateKeyBytes)
@@ -96,6 +112,7 @@ forEachDatabase('a restored database', (database) => {
     let other: Quote
     let paidBy: string
     let receipt: object
+    let refunded: Awaited<ReturnType<typeof refundOne>>
     let list: { path: string; ops: string[]; lockerId: string; receiptId: string }
     let used: Record<string, string>
     beforeAll(async () => {
@@ -112,6 +129,7 @@ forEachDatabase('a restored database', (database) => {
       paidBy = await market.pay(quote.accepts[0]!, { memo: null })
       receipt = (await now.confirm({ pay_req_id: payReqId(quote) }, paidBy)).body.receipt
       bought = await buyTwice(now)
+      refunded = await refundOne(now)
       bundles = await Promise.all([4, 5].map((number) => bundleOf(now, story, number)))
       list = { path: `/v1/lockers/${story.ids().lockerId}/files`, ops: ['locker:list'], ...story.ids() }
       used = now.sign(story.owner, list).headers
@@ -133,7 +151,7 @@ forEachDatabase('a restored database', (database) => {
       const missing = lost.map(({ proofId, sequence, digest }) => {
         return { proof_id: proofId, sequence, statement_digest: digest }
       })
-      const counts = { missing_statements: 2, missing_payments: 3, missing_revocations: 1, missing_others: 3 }
+      const counts = { missing_statements: 2, missing_payments: 5, missing_revocations: 1, missing_others: 3 }
       const heal = expect.stringContaining('svc-gateway replay')
       expect(behind).toMatchObject({ status: 'degraded', continuity: { ...counts, missing, heal } })
       expect(missing.map(({ sequence }) => sequence)).toEqual([4, 5])
@@ -158,7 +176,14 @@ forEachDatabase('a restored database', (database) => {
     it('T-37 T-180 ADD-29 is what it was after one command, which can be killed and repeated', async () => {
       const shown = await story.command({}, 'show')
       expect(shown.code, shown.stderr).toBe(1)
-      for (const line of ['3 × receipt', '1 × locker', '1 × change of access', '2 × statement', '9 missing'])
+      for (const line of [
+        '3 × receipt',
+        '2 × refund',
+        '1 × locker',
+        '1 × change of access',
+        '2 × statement',
+        '11 missing',
+      ])
         expect(shown.stdout).toContain(line)
       expect((await story.command({})).stderr).toContain('say why')
       const killed = story.start({}, '--reason', 'restored the backup')
@@ -183,7 +208,10 @@ forEachDatabase('a restored database', (database) => {
       expect(await bundleOf(now, story, 5)).toMatchObject({ envelope, files, anchor: { tx, slot }, verification })
     })
 
-    it('T-85 T-159 T-181 has every receipt as it was, and no other quote takes its payment', async () => {
+    it('T-85 T-159 T-181 has every receipt and refund as it was, and no other quote takes its payment', async () => {
+      const { refund_tx, ...of } = refunded
+      const { body } = await now.send('GET', `${PAYMENTS}?${new URLSearchParams(of)}`)
+      expect(body).toMatchObject({ refund: { refund_tx } })
       const stolen = await now.confirm({ pay_req_id: payReqId(other) }, paidBy)
       expectRefusal(stolen, 402, 'payment_verification_failed')
       expect(JSON.stringify(stolen.body)).toContain('transaction_already_used')
@@ -307,6 +335,15 @@ describe('T-160 what was committed without an answer is in the journal before an
     await expect(claimPayment(context, { receipt, payment })).rejects.toThrow()
     expect((await claimPayment(context, { receipt, payment })).isNew).toBe(false)
     expect(await isWritten(idOf(one))).toBe(true)
+  })
+
+  it('T-160 by a retry, of a locker', async () => {
+    const owner = ed25519Identity()
+    const receiptId = await shop.receipt(owner)
+    line.loseCommitOf('lockers')
+    await expect(shop.locker(owner, { receiptId })).rejects.toThrow('503')
+    const locker = await shop.locker(owner, { receiptId })
+    expect(await isWritten(locker.lockerId)).toBe(true)
   })
 
   it('T-160 by a retry, of a statement', async () => {

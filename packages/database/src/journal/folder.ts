@@ -21,9 +21,7 @@ const TOUCH_MS = 5000
 const ALIVE_MS = 20_000
 
 export async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause) => {
-    throw new Error(`the folder ${folder} cannot be made: ${cause.message}`, { cause })
-  })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
 }
 
 /** The oldest first: names begin with the time. */

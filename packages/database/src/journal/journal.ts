@@ -50,18 +50,18 @@ interface Options {
 }
 
 export async function openJournal({ folder, sealing, history }: Options): Promise<Journal> {
-  await makeFolder(folder)
+  await makeFolder(folder).catch(cannotWrite)
   for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
     const owner = await findOtherDatabase(folder, history)
     if (!owner) break
     if (waitedMs >= TURN_MS || !mayTurn(owner, history)) throw inUse(folder, owner)
     await sleep(AGAIN_MS)
   }
-  const id = await makeFolderId(folder)
+  const id = await makeFolderId(folder).catch(cannotWrite)
   let wanted = history
   let written = history
   const begin = () => beginFile(folder, { database: wanted, key: sealing.keyId })
-  let writer = await begin()
+  let writer = await begin().catch(cannotWrite)
   let bond = bondOfHead(writer.head)
   const ended: Place[] = []
   /** The file may end in the middle of a line, which would take the next entry with it: that one begins a new file. */
@@ -91,6 +91,12 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
     written = history
     bond = bondOfHead(writer.head)
     isCutOff = false
+  }
+
+  function cannotWrite(cause: Error): never {
+    throw new Error(`the folder ${folder} cannot be written: set LOGBOOK_DIR to one that can (${cause.message})`, {
+      cause,
+    })
   }
 
   return {
@@ -156,7 +162,7 @@ async function* readFileFrom(folder: string, file: string, sealing: Sealing, fro
   const begun = await readHead(folder, file)
   // A crash came before the first entry.
   if (!begun) return
-  const first = begun.text.length + 1
+  const first = Buffer.byteLength(begun.text) + 1
   const start = Math.max(from, first)
   let bond = start > first ? await bondBefore(path, start) : bondOfHead(begun.text)
   for await (const { text, end } of readLines(path, start)) {

@@ -2,6 +2,7 @@
 // once, so this can be repeated, and killed at any step.
 
 import { type Place, readJournal } from '@svc/database/journal/journal'
+import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { type LogGap, unknownAnchors } from '../../continuity/anchored.ts'
 import type { AccessDocument, Document, Entry } from '../../continuity/documents.ts'
 import { withAnchored } from '../../continuity/gaps.ts'
@@ -16,7 +17,7 @@ import { appendAudit } from '../audit.ts'
 import type { OperationsContext } from '../room.ts'
 import { acceptLosses } from './accept-losses.ts'
 import { type BegunLog, beginLog } from './begin-log.ts'
-import { inOrder, restoreAccess } from './restore-access.ts'
+import { restoreAccess } from './restore-access.ts'
 import { restoreCheckpoint, restorePublished } from './restore-log.ts'
 import { restoreLocker, restoreReceipt, restoreRefund } from './restore-purchase.ts'
 import { restoreChunks, restoreLogAnchor, restorePublication, restoreStatement } from './restore-statement.ts'
@@ -72,7 +73,7 @@ export async function replay(context: OperationsContext, actor: Actor, order: Re
   const problems = new Set<string>()
   const replayed = context.continuity.place ? await replayJournal(context, problems) : {}
   const begun = order.newLog === undefined ? null : await beginLog(context, actor, order.newLog, order.reason)
-  const unpublished = begun ? null : await restorePublished(context, context.publishedLog)
+  const unpublished = begun ? null : await replayPublished(context)
   if (unpublished) problems.add(unpublished)
   let left = await examineDatabase(context)
   const accepted: ReplayReport['accepted'] = { statements: 0, journals: [] }
@@ -92,6 +93,16 @@ export async function replay(context: OperationsContext, actor: Actor, order: Re
     }),
   )
   return { ...left, replayed, problems: [...problems], accepted, begun }
+}
+
+/** A sentence where the log is not what the database has, or cannot be read. */
+async function replayPublished(context: OperationsContext): Promise<string | null> {
+  try {
+    return await restorePublished(context, context.publishedLog)
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error
+    return `the published log cannot be read (${(error as Error).message}): replay again when it can`
+  }
 }
 
 /** Later ones need what earlier ones write: statements and renewals belong to lockers, and lockers to receipts. */
@@ -131,8 +142,8 @@ async function replayJournal(context: OperationsContext, problems: Set<string>):
       page = []
     }
     await write(page)
-    // Those of several machines belong together.
-    await write(inOrder(access))
+    // All at once: they have an order.
+    await write(access)
   }
   return replayed
 }
@@ -147,8 +158,10 @@ async function* documentsOf({ database, continuity }: OperationsContext): AsyncG
 
 /** What keeps each of them from being written; null where nothing does. */
 async function writeAll(context: OperationsContext, documents: readonly Document[]): Promise<(string | null)[]> {
+  const { commit } = context.database
+  if (documents.every((document) => document.kind === 'access')) return commit((tx) => restoreAccess(tx, documents))
   if (documents[0]?.kind !== 'publication')
-    return context.database.commit(async (tx) => {
+    return commit(async (tx) => {
       const problems: (string | null)[] = []
       for (const document of documents) problems.push(await restore(context, tx, document))
       return problems
@@ -168,8 +181,6 @@ async function restore(context: OperationsContext, tx: Tx, document: Document): 
       return restoreRefund(tx, document)
     case 'locker':
       return restoreLocker(tx, document)
-    case 'access':
-      return restoreAccess(tx, document)
     case 'chunks':
       return restoreChunks(tx, document)
     case 'statement':
@@ -178,8 +189,9 @@ async function restore(context: OperationsContext, tx: Tx, document: Document): 
       return restoreLogAnchor(tx, document)
     case 'checkpoint':
       return restoreCheckpoint(tx, document)
+    case 'access':
     case 'publication':
       // It asks the chain, and no transaction may wait for that.
-      throw new Error('a publication is restored by itself')
+      throw new Error('these are restored by themselves')
   }
 }

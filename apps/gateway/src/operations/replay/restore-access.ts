@@ -3,7 +3,7 @@
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { insertAccessChange } from '../../continuity/access-changes.ts'
-import type { AccessDocument } from '../../continuity/documents.ts'
+import { type AccessDocument, accessChangesSince } from '../../continuity/documents.ts'
 import type { AnnouncedKeyTable, Locker, S3KeyTable, Tx } from '../../db/schema.ts'
 import {
   allSigningKeys,
@@ -17,7 +17,7 @@ import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../../lockers
 import { expireSessionsOfKey } from '../../transfers/sessions/store.ts'
 
 /** Of two in the same second, the one that gives or lifts does not count. */
-export function inOrder(documents: readonly AccessDocument[]): AccessDocument[] {
+function inOrder(documents: readonly AccessDocument[]): AccessDocument[] {
   return documents.toSorted((a, b) => a.changedAt - b.changedAt || Number(isStrict(a)) - Number(isStrict(b)))
 }
 
@@ -27,13 +27,27 @@ function isStrict({ change }: AccessDocument): boolean {
   return change.what !== 'operator_added' && change.what !== 's3_key_made' && change.what !== 'key_announced'
 }
 
-/** Null where it is in the database then; a sentence where it cannot be. */
-export async function restoreAccess(tx: Tx, document: AccessDocument): Promise<string | null> {
-  const { change } = document
-  if ('locker' in change && !(await findLocker(tx, change.locker)))
-    return `access to ${change.locker} changed, which is not in this database`
-  if (await insertAccessChange(tx, document)) await repeat(tx, document)
-  return null
+/** For each, null where it is in the database then; a sentence where it cannot be. */
+export async function restoreAccess(tx: Tx, documents: readonly AccessDocument[]): Promise<(string | null)[]> {
+  const problems: (string | null)[] = []
+  const added: AccessDocument[] = []
+  for (const document of documents) {
+    const { change } = document
+    const isLost = 'locker' in change && !(await findLocker(tx, change.locker))
+    problems.push(isLost ? `access to ${change.locker} changed, which is not in this database` : null)
+    if (!isLost && (await insertAccessChange(tx, document))) added.push(document)
+  }
+  // Later ones of another machine may have been replayed before.
+  const subjects = new Set(added.map(subjectOf))
+  const since = Math.min(...added.map(({ changedAt }) => changedAt))
+  const known = added.length > 0 ? await accessChangesSince(tx, since) : []
+  for (const document of inOrder(known.filter((each) => subjects.has(subjectOf(each))))) await repeat(tx, document)
+  return problems
+}
+
+/** A locker, or the keys that sign. */
+function subjectOf({ change }: AccessDocument): string | null {
+  return 'locker' in change ? change.locker : null
 }
 
 async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<void> {

@@ -62,7 +62,10 @@ export async function restoreRefund(tx: Tx, { refund, payment }: RefundDocument)
     .insertInto('refunds')
     .values(refund)
     .onConflict((conflict) =>
-      conflict.columns(['network', 'tx', 'position']).doUpdateSet({ refund_tx: refund.refund_tx }),
+      conflict
+        .columns(['network', 'tx', 'position'])
+        // One that was sent stays so.
+        .doUpdateSet((eb) => ({ refund_tx: eb.fn.coalesce('refunds.refund_tx', 'excluded.refund_tx') })),
     )
     .execute()
   return null

@@ -1,0 +1,116 @@
+// What happens to LOGBOOK_DIR: a full disk, a folder that cannot be written, files of others, damage.
+
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openJournal } from '@svc/database/journal/journal'
+import { createSealing } from '@svc/database/journal/sealing'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { createJournaling } from '../../src/continuity/journaling.ts'
+import { runCommand } from '../gateway-process.ts'
+import { healthIn } from './health.ts'
+import { openRestorable } from './restorable.ts'
+
+const owner = ed25519Identity()
+const isRoot = process.getuid?.() === 0
+
+forEachDatabase('a journal', (database) => {
+  async function open() {
+    const gateway = await openRestorable(database)
+    onTestFinished(gateway.close)
+    const locker = await gateway.locker(owner)
+    const logbook = join(gateway.folder, 'logbook')
+    return {
+      ...gateway,
+      logbook,
+      revoke: () => locker.call(['locker:admin'], 'POST', '/revoke', {}),
+      record: () => locker.call(['locker:read'], 'GET', '/record'),
+      files: async () => (await readdir(logbook)).filter((name) => name.endsWith('.journal')).sort(),
+      replay: (...args: string[]) =>
+        runCommand(['replay', '--reason', 'a test', ...args], { SVC_MODE: 'development', ...gateway.variables }),
+    }
+  }
+
+  it('ADD-29 T-37 that is damaged or has a file of another gateway is named, and replayed as far as it can be read', {
+    tags: ['nightly'],
+  }, async () => {
+    const { exchange, revoke, files, replay, logbook, house, folder } = await open()
+    await exchange('live')
+    for (let i = 0; i < 3; i++) expect((await revoke()).status).toBe(200)
+    await house().close()
+    const damaged = (await files()).at(-1)!
+    const lines = (await readFile(join(logbook, damaged), 'utf8')).split('\n')
+    lines[2] = `${lines[2]![0] === 'A' ? 'B' : 'A'}${lines[2]!.slice(1)}`
+    await writeFile(join(logbook, damaged), lines.join('\n'))
+    const sealing = createSealing(Buffer.alloc(32, 9))
+    const other = await openJournal({ folder: logbook, sealing, history: 'another' })
+    await other.append(['of another gateway'])
+    await other.close()
+    const foreign = other.places()[0]!.file
+
+    await exchange('backup')
+    const { continuity } = await healthIn(house().gateway, 'behind')
+    expect(continuity).toMatchObject({ missing_revocations: 2, missing_others: 2 })
+    for (const named of [`${damaged} is damaged`, `${foreign} is sealed by another SHORT_URL_KEY`, 'move', '--accept'])
+      expect(continuity?.heal).toContain(named)
+    await rename(join(logbook, foreign), join(folder, foreign))
+
+    for (const { code, stdout, stderr } of await Promise.all([replay(), replay()])) {
+      expect(code, stderr).toBe(1)
+      expect(stdout).toContain(`cannot be read: ${damaged} is damaged`)
+    }
+    expectRefusal(await revoke(), 503, 'database_behind')
+    const accepted = await replay('--accept')
+    expect(accepted.code, accepted.stdout + accepted.stderr).toBe(0)
+    await healthIn(house().gateway, 'current')
+    expect((await revoke()).status).toBe(200)
+  })
+
+  it.runIf(isRoot)(
+    'ADD-29 T-160 on a full disk refuses changes, and goes on by itself when there is room',
+    async () => {
+      const { house, exchange, revoke, record, logbook } = await open()
+      await house().close()
+      await rm(logbook, { recursive: true })
+      await mkdir(logbook)
+      expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', logbook]).status).toBe(0)
+      onTestFinished(() => void spawnSync('umount', ['-l', logbook]))
+      await exchange('live')
+      await expect(writeFile(join(logbook, 'ballast'), Buffer.alloc(100_000))).rejects.toThrow('ENOSPC')
+      // What is left of a page is written first.
+      await expect.poll(revoke, { interval: 0 }).toMatchObject({ status: 503, body: { error: 'logbook_unavailable' } })
+      expect((await record()).status).toBe(200)
+      await rm(join(logbook, 'ballast'))
+      await expect.poll(revoke).toMatchObject({ status: 200 })
+    },
+  )
+})
+
+it('T-37 what was read from a server that is gone is compared with the next one', async () => {
+  const house = await openTestGateway()
+  onTestFinished(house.close)
+  const { database, log } = house.gateway.context
+  const { lockerId: key } = await house.locker(owner)
+  const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const compareAgain = vi.fn()
+  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), keptDays: 90 }
+  const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain })
+  await journaling.open('one server')
+  const writing = journaling.write([{ kind: 'locker', key }])
+  journaling.turnTo('another server')
+  await writing
+  expect(compareAgain).toHaveBeenCalledOnce()
+  await journaling.close()
+})
+
+it('ADD-29 a gateway that cannot write its journal does not start, and names LOGBOOK_DIR', async () => {
+  // Nobody can make a file there, not even root.
+  for (const LOGBOOK_DIR of ['/proc/self', '/proc/version/journal'])
+    await expect(openTestGateway({ LOGBOOK_DIR })).rejects.toThrow(
+      `the folder ${LOGBOOK_DIR} cannot be written: set LOGBOOK_DIR to one that can`,
+    )
+})

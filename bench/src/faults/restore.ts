@@ -1,0 +1,100 @@
+// The database is set back to a backup under load. Gateways only read until the journal of each was replayed.
+
+import { setTimeout } from 'node:timers/promises'
+import { type Ledger, lockersOf } from '../mixed/ledger.ts'
+import type { Random } from '../mixed/random.ts'
+import type { World } from './world.ts'
+
+const ASK_EVERY_MS = 200
+const CURRENT_WITHIN_MS = 120_000
+const LONGEST_REPLAY_MS = 4000
+
+/** A gateway refuses envelopes that may have been used before for so long after its start. */
+const REFUSED_MS = 32_000
+
+type Possible = Set<string | null>
+
+export async function restoreDatabase(world: World, random: Random, ledger: Ledger): Promise<void> {
+  const { backups, replicas } = world
+  const since = performance.now()
+  const before = filesOf(ledger)
+  await world.undisturbed(() => backups.take())
+  const after = filesOf(ledger)
+  await setTimeout(random.between(1000, 12_000))
+  await world.undisturbed(async () => {
+    do {
+      await Promise.all(replicas.map((replica) => replica.kill()))
+      await backups.restore()
+      ledger.losses.push({ since, until: performance.now() })
+      forgetFiles(ledger, [before, after])
+      await Promise.all(replicas.map((replica) => replica.start()))
+      await Promise.all(replicas.map(({ url }) => expectReadOnly(url, ledger)))
+      for (let pass = 0; pass < replicas.length; pass++) await replayAll(world, random, ledger)
+      await untilCurrent(world, ledger)
+    } while (random.chance(0.5))
+    // A gateway that is killed meanwhile would refuse them for as long again.
+    await setTimeout(REFUSED_MS)
+  })
+}
+
+function filesOf(ledger: Ledger): Map<string, Possible> {
+  const files = lockersOf(ledger).flatMap((locker) => [...locker.files])
+  return new Map(files.map(([name, { possible }]) => [name, new Set(possible)]))
+}
+
+/** Files are not in the journal: each holds what it held when the backup was taken, unless it is stored again. */
+function forgetFiles(ledger: Ledger, backups: readonly Map<string, Possible>[]): void {
+  for (const { files } of lockersOf(ledger))
+    for (const [name, { possible }] of files)
+      for (const backup of backups) for (const hash of backup.get(name) ?? [null]) possible.add(hash)
+}
+
+/** Where the database lacks something, nothing is sold: no number is given twice. */
+async function expectReadOnly(url: string, ledger: Ledger): Promise<void> {
+  const state = await pollState(url, (known) => known !== 'checking')
+  if (state !== 'behind') return
+  const body = JSON.stringify({ units: 1 })
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/v1/storage/request`, { method: 'POST', headers, body })
+  ledger.restores.refused++
+  const { error } = (await answer.json()) as { error?: string }
+  if (error !== 'database_behind') ledger.violations.push(`a gateway that is behind answered ${answer.status} ${error}`)
+}
+
+/** The journals of all replicas, some of them more than once, at once or one after the other. */
+async function replayAll(world: World, random: Random, ledger: Ledger): Promise<void> {
+  const work = world.replicas.map((_, i) => async () => {
+    for (; random.chance(0.5); ledger.restores.killedReplays++) {
+      const killed = world.replay(i)
+      await setTimeout(random.below(LONGEST_REPLAY_MS))
+      await killed.kill()
+    }
+    const { stdout, stderr } = await world.replay(i).ended
+    ledger.restores.replays++
+    ledger.restores.last = stdout + stderr
+  })
+  if (random.chance(0.5)) await Promise.all(work.map((replay) => replay()))
+  else for (const replay of work) await replay()
+}
+
+async function untilCurrent({ replicas }: World, ledger: Ledger): Promise<void> {
+  for (const { url } of replicas)
+    if ((await pollState(url, (state) => state === 'current')) !== 'current') {
+      const { last } = ledger.restores
+      ledger.violations.push(`a gateway is not current although its journal was replayed: ${last}`)
+      throw new Error(`a gateway does not become current: ${last}`)
+    }
+}
+
+async function pollState(url: string, isWanted: (state: string) => boolean): Promise<string | null> {
+  const giveUpAt = performance.now() + CURRENT_WITHIN_MS
+  let state: string | null = null
+  while (performance.now() < giveUpAt) {
+    const answer = await fetch(`${url}/health`, { headers: { connection: 'close' } }).catch(() => null)
+    const health = (await answer?.json().catch(() => null)) as { continuity?: { state: string } } | null | undefined
+    state = health?.continuity?.state ?? state
+    if (state !== null && isWanted(state)) return state
+    await setTimeout(ASK_EVERY_MS)
+  }
+  return state
+}
