@@ -1,13 +1,13 @@
 // Sets up the registries of both chains when a development environment starts, as an operator does once.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createEvmAccount } from '@svc/chains/evm/account'
 import { CHAIN_ID, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import type { LocalChains } from '@svc/devnet/local-chains'
 import { prepareDeployment } from '@svc/gateway/anchors/evm-registry/client'
 import { setUpRegistry } from '@svc/gateway/anchors/registry/set-up'
 import { readConfig } from '@svc/gateway/config'
 import type { Variables } from '@svc/http-service/config'
+import { createEvmAccount } from '@svc/payments/evm/account'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Address, getContractAddress, hexToBytes } from 'viem'
 

@@ -13,7 +13,7 @@ import {
 import { readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/http-service/tracing'
-import type { SalesSecrets } from '@svc/sales/settings'
+import type { SalesSecrets } from '@svc/payments/selling/settings'
 import { type CallerLimits, readCallerLimits } from './callers/settings.ts'
 import { type DelegationSettings, readDelegationSettings } from './delegations/settings.ts'
 import { type GatewaySettings, readGatewaySettings } from './gateway/settings.ts'

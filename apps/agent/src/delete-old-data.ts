@@ -1,6 +1,6 @@
 // Deletes what need not be kept. The log of findings and everything that was paid stay for ever.
 
-import { endOfTooMany, MAX_KEPT_QUOTES } from '@svc/sales/too-many-quotes'
+import { endOfTooMany, MAX_KEPT_QUOTES } from '@svc/payments/selling/too-many-quotes'
 import { type Context, unixNow } from './context.ts'
 import { deleteNeverRegistered, findEndedWithLeftovers } from './delegations/store.ts'
 import { deleteUnpaid, nthEndBefore } from './subscriptions/store.ts'

@@ -14,7 +14,7 @@ import {
 import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/http-service/tracing'
-import type { SalesSecrets } from '@svc/sales/settings'
+import type { SalesSecrets } from '@svc/payments/selling/settings'
 import {
   type EvmRegistryConfig,
   type EvmRegistrySecrets,

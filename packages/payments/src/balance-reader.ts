@@ -1,4 +1,4 @@
-import type { NodePool } from '@svc/chains/node-pool'
+import type { NodePool } from './nodes/node-pool.ts'
 import type { Destination } from './payment.ts'
 
 export interface BalanceReader {

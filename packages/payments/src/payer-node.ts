@@ -1,9 +1,9 @@
 // What a payer asks of our nodes that reaches none by itself, as a page in a browser: facts to make a payment with, a way
 // to send it, and its outcome.
 
-import { ChainUnavailable } from '@svc/chains/node-pool'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { displayAmount } from './amounts.ts'
+import { ChainUnavailable } from './nodes/node-pool.ts'
 import type { Destination } from './payment.ts'
 
 export interface PayerNode<Life = never> {

@@ -1,4 +1,4 @@
-import { ChainUnavailable, type NodePool, NodesDisagree, type Question } from '@svc/chains/node-pool'
+import { ChainUnavailable, type NodePool, NodesDisagree, type Question } from './nodes/node-pool.ts'
 import type { ChainReading } from './payment.ts'
 
 /**

@@ -5,7 +5,7 @@ import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import { displayAmount, legAmount } from './amounts.ts'
 import type { Asset } from './assets.ts'
 import type { Leg } from './legs.ts'
-import type { Rate, Rates } from './price-oracle.ts'
+import type { Rate, Rates } from './prices/price-oracle.ts'
 
 const MAX_TIMEOUT_SECONDS = 300
 

@@ -1,5 +1,5 @@
-import { ChainUnavailable } from '@svc/chains/node-pool'
 import { expect, it } from 'vitest'
+import { ChainUnavailable } from '../src/nodes/node-pool.ts'
 import { agreedOutcome } from '../src/payer-node.ts'
 
 it('ADD-24 a payment is over without money moved only if a quorum says so and nobody objects', () => {

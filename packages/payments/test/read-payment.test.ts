@@ -1,5 +1,5 @@
-import { createNodePool, NodeProblem } from '@svc/chains/node-pool'
 import { describe, expect, it } from 'vitest'
+import { createNodePool, NodeProblem } from '../src/nodes/node-pool.ts'
 import type { ChainReading } from '../src/payment.ts'
 import { readPayment } from '../src/read-payment.ts'
 

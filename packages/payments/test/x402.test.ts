@@ -4,7 +4,7 @@ import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { findAsset } from '../src/assets.ts'
 import type { Leg } from '../src/legs.ts'
 import { EVM, PRIMARY } from '../src/networks.ts'
-import type { Rate, Rates } from '../src/price-oracle.ts'
+import type { Rate, Rates } from '../src/prices/price-oracle.ts'
 import { priceLegs, x402Leg } from '../src/x402.ts'
 
 const { unit_price_usd, units, total_usd, legs: expected } = vectors.quote_amounts

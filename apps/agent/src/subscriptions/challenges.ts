@@ -2,9 +2,9 @@
 
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { acceptedCharges } from '@svc/sales/mpp/accept-payment'
-import { challengeHeader, chargesOf, type Payee } from '@svc/sales/mpp/challenge'
-import type { QuoteId } from '@svc/sales/quote'
+import { acceptedCharges } from '@svc/payments/selling/mpp/accept-payment'
+import { challengeHeader, chargesOf, type Payee } from '@svc/payments/selling/mpp/challenge'
+import type { QuoteId } from '@svc/payments/selling/quote'
 import type { Context } from '../context.ts'
 
 /** This service sends no transfers that were only signed. */

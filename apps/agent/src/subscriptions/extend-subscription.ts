@@ -1,7 +1,7 @@
 import { SUBSCRIPTION_DAYS } from '@svc/api/agent/subscriptions'
+import { paymentRefused } from '@svc/payments/selling/errors'
 import { toHex } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { paymentRefused } from '@svc/sales/errors'
 import { type Context, unixNow } from '../context.ts'
 import {
   findPurchase,

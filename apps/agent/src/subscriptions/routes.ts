@@ -3,7 +3,13 @@ import { confirmSubscription, requestSubscription } from '@svc/api/agent/subscri
 import { lru } from '@svc/concurrency/caches'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import { findPayment, type PageSeller, paymentOutcome, preparePayment, sendPayment } from '@svc/sales/pay-from-page'
+import {
+  findPayment,
+  type PageSeller,
+  paymentOutcome,
+  preparePayment,
+  sendPayment,
+} from '@svc/payments/selling/pay-from-page'
 import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
 import { findPayRequest, findPurchase } from './store.ts'

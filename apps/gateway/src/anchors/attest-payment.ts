@@ -1,10 +1,10 @@
 // Records the code of a payment, and publishes it in a memo where that is enabled.
 
-import { ChainUnavailable } from '@svc/chains/node-pool'
-import { watchTransaction } from '@svc/chains/solana/outcome'
-import type { SignedTransaction } from '@svc/chains/solana/sign-transaction'
-import { sendOnce } from '@svc/chains/transactions'
 import { ServiceError } from '@svc/http-service/service-error'
+import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
+import { watchTransaction } from '@svc/payments/solana/outcome'
+import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'
+import { sendOnce } from '@svc/payments/transactions'
 import { canonicalBytes } from '@svc/protocol/canonical'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentAttCode } from '@svc/protocol/ids'

@@ -2,9 +2,9 @@
 
 import { address, type Instruction } from '@solana/kit'
 import type { Anchor } from '@svc/api/attestations'
-import { createSolanaNodes, type SolanaNodes } from '@svc/chains/solana/nodes'
-import { type SignedTransaction, signTransaction } from '@svc/chains/solana/sign-transaction'
 import { PRIMARY } from '@svc/payments/networks'
+import { createSolanaNodes, type SolanaNodes } from '@svc/payments/solana/nodes'
+import { type SignedTransaction, signTransaction } from '@svc/payments/solana/sign-transaction'
 import { anchorPayload } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'

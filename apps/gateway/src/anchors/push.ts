@@ -2,11 +2,11 @@
 // is signed: no second one is sent while the first may still land (T-19).
 
 import type { Anchor, PushAnswer, PushResult } from '@svc/api/attestations'
-import { ChainUnavailable } from '@svc/chains/node-pool'
-import { watchTransaction } from '@svc/chains/solana/outcome'
-import { sendOnce } from '@svc/chains/transactions'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { ServiceError } from '@svc/http-service/service-error'
+import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
+import { watchTransaction } from '@svc/payments/solana/outcome'
+import { sendOnce } from '@svc/payments/transactions'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { PermanentError } from '@svc/queue/queue'
 import { notAttested } from '../attestations/errors.ts'

@@ -2,8 +2,8 @@
 // together, and only once, even when several processes see the outcome at the same time.
 
 import type { Anchor } from '@svc/api/attestations'
-import type { Costs, SolanaNodes } from '@svc/chains/solana/nodes'
-import type { SolanaOutcome } from '@svc/chains/solana/outcome'
+import type { Costs, SolanaNodes } from '@svc/payments/solana/nodes'
+import type { SolanaOutcome } from '@svc/payments/solana/outcome'
 import type { Publishing } from '../attestations/publishing.ts'
 import { giveBack } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'

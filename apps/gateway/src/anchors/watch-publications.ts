@@ -1,7 +1,7 @@
 // Follows sent transactions: resolves those that no push is waiting for, and records when anchors become final.
 
-import type { SolanaNodes } from '@svc/chains/solana/nodes'
-import { outcomesOf } from '@svc/chains/solana/outcome'
+import type { SolanaNodes } from '@svc/payments/solana/nodes'
+import { outcomesOf } from '@svc/payments/solana/outcome'
 import { unixNow } from '../context.ts'
 import type { PublicationTable } from '../db/schema.ts'
 import type { NotPublished } from './errors.ts'

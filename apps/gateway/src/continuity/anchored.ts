@@ -1,7 +1,7 @@
 // Holds the database against the chain: what this gateway has published and does not know.
 
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
-import type { SolanaNodes } from '@svc/chains/solana/nodes'
+import type { SolanaNodes } from '@svc/payments/solana/nodes'
 import { type AnchorPayload, MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { ANCHOR_SCHEMA, LOG_ANCHOR_SCHEMA } from '@svc/protocol/names'

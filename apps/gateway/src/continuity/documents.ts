@@ -1,7 +1,7 @@
 // What the journal keeps: the documents that this gateway has given to others, with all that the database has of them. A
 // commit notes their names; once it is through, they are read from the database and written to the journal.
 
-import { storedBody } from '@svc/sales/quote-template'
+import { storedBody } from '@svc/payments/selling/quote-template'
 import type { Selectable } from 'kysely'
 import { openChunkList } from '../db/chunk-list.ts'
 import type {

@@ -1,10 +1,10 @@
 // What was signed and is not in the database, by all that remembers it: the journal, the chain, and the published log.
 
-import { ChainUnavailable } from '@svc/chains/node-pool'
-import type { SolanaNodes } from '@svc/chains/solana/nodes'
 import type { Place } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import type { Log } from '@svc/http-service/log'
+import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
+import type { SolanaNodes } from '@svc/payments/solana/nodes'
 import type { Db } from '../db/schema.ts'
 import { anchoredGap, type LogGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
 import { type Compared, compareWithJournal, countMissing, type JournalPlace, type Missing, NOTHING } from './missing.ts'

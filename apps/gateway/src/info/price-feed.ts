@@ -1,6 +1,6 @@
 // What the price feed says about itself: on /health, in the metrics, and to the operator.
 
-import type { PriceState } from '@svc/payments/price-oracle'
+import type { PriceState } from '@svc/payments/prices/price-oracle'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Family } from './metrics/text.ts'
 

@@ -1,6 +1,6 @@
 import { prepared } from '@svc/database/prepared'
+import { storedBody } from '@svc/payments/selling/quote-template'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { storedBody } from '@svc/sales/quote-template'
 import type { Db, Locker, RenewalTable, Tx } from '../db/schema.ts'
 
 export interface Purchase {

@@ -2,7 +2,7 @@
 
 import type { Health } from '@svc/api/info'
 import type { AttestHealth } from '@svc/api/internal-attestations'
-import type { SolanaNodes } from '@svc/chains/solana/nodes'
+import type { SolanaNodes } from '@svc/payments/solana/nodes'
 import type { NoteKey } from '@svc/transparency/note'
 import type { Context } from '../context.ts'
 import type { Publications } from '../continuity/gaps.ts'

@@ -2,9 +2,9 @@
 
 import type { Quote } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { acceptedCharges } from '@svc/sales/mpp/accept-payment'
-import { type Charge, challengeHeader, chargesOf, type Payee } from '@svc/sales/mpp/challenge'
-import type { QuoteId } from '@svc/sales/quote'
+import { acceptedCharges } from '@svc/payments/selling/mpp/accept-payment'
+import { type Charge, challengeHeader, chargesOf, type Payee } from '@svc/payments/selling/mpp/challenge'
+import type { QuoteId } from '@svc/payments/selling/quote'
 import type { Config } from '../config.ts'
 import type { PayRequest } from './store.ts'
 

@@ -1,8 +1,8 @@
 // Claims of payments: a chain transaction pays for its quotes once, and each quote gets one receipt.
 
 import type { ChainPayment } from '@svc/payments/payment'
+import { paymentRefused } from '@svc/payments/selling/errors'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { paymentRefused } from '@svc/sales/errors'
 import { type Context, unixNow } from '../context.ts'
 import type { Note, Noted } from '../continuity/noted.ts'
 import type { PaymentTransactionTable, Tx } from '../db/schema.ts'

@@ -2,10 +2,10 @@
 
 import type { Quote } from '@svc/api/purchases'
 import type { ChainPayment } from '@svc/payments/payment'
+import * as sales from '@svc/payments/selling/new-receipt'
+import type { QuotedLeg } from '@svc/payments/selling/read-payment'
 import { toHex } from '@svc/protocol/bytes'
 import { receiptMessage, type SignedReceipt, signedReceipt } from '@svc/protocol/receipt'
-import * as sales from '@svc/sales/new-receipt'
-import type { QuotedLeg } from '@svc/sales/read-payment'
 import { type Context, unixNow } from '../context.ts'
 import type { PayRequest } from './store.ts'
 

@@ -1,8 +1,8 @@
 // What a quote for storage fixes, its 402 body, and its row.
 
 import type { Quote, Renewal, Terms } from '@svc/api/purchases'
+import * as sales from '@svc/payments/selling/quote'
 import { toHex } from '@svc/protocol/bytes'
-import * as sales from '@svc/sales/quote'
 import type { Config } from '../config.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PricedOrder } from './price-storage.ts'

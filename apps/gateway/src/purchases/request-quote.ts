@@ -4,10 +4,16 @@ import type { Provider, Quote, requestStorage } from '@svc/api/purchases'
 import { type Lru, lru } from '@svc/concurrency/caches'
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { plainOfferText } from '@svc/sales/payment-headers'
-import type { Market } from '@svc/sales/price-legs'
-import { paymentRequired } from '@svc/sales/quote'
-import { fillTemplate, PLACEHOLDER, type QuoteTemplate, quoteTemplate, templateText } from '@svc/sales/quote-template'
+import { plainOfferText } from '@svc/payments/selling/payment-headers'
+import type { Market } from '@svc/payments/selling/price-legs'
+import { paymentRequired } from '@svc/payments/selling/quote'
+import {
+  fillTemplate,
+  PLACEHOLDER,
+  type QuoteTemplate,
+  quoteTemplate,
+  templateText,
+} from '@svc/payments/selling/quote-template'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { type Charges, challengesFor, quoteCharges, quoteIdOf } from './challenges.ts'

@@ -1,4 +1,4 @@
-import type { SalesSecrets } from '@svc/sales/settings'
+import type { SalesSecrets } from '@svc/payments/selling/settings'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../keys/signing-keys.ts'
 import { type ConfirmPayment, createConfirmPayment } from './confirm-payment.ts'

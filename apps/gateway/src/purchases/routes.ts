@@ -10,7 +10,13 @@ import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { findPayment, type PageSeller, paymentOutcome, preparePayment, sendPayment } from '@svc/sales/pay-from-page'
+import {
+  findPayment,
+  type PageSeller,
+  paymentOutcome,
+  preparePayment,
+  sendPayment,
+} from '@svc/payments/selling/pay-from-page'
 import { limitStranger } from '../auth/limits.ts'
 import type { Auth } from '../auth/room.ts'
 import { confirmSponsored, confirmSponsoredBatch } from './confirm-sponsored.ts'

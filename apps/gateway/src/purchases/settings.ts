@@ -2,7 +2,7 @@
 
 import { PROVIDERS, type Provider, type Terms } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
-import { isPositive, readSalesConfig, type SalesConfig, type SalesSecrets } from '@svc/sales/settings'
+import { isPositive, readSalesConfig, type SalesConfig, type SalesSecrets } from '@svc/payments/selling/settings'
 
 export interface PaymentConfig extends SalesConfig {
   /** USD for one unit, as decimal text. */

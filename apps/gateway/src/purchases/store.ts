@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { prepared } from '@svc/database/prepared'
+import { storedBody } from '@svc/payments/selling/quote-template'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { storedBody } from '@svc/sales/quote-template'
 import type { Selectable } from 'kysely'
 import type {
   Db,

@@ -1,6 +1,6 @@
 // Deletes quotes that nobody paid. Anybody can ask for quotes, so they must not stay for ever (T-53).
 
-import { endOfTooMany, MAX_KEPT_QUOTES } from '@svc/sales/too-many-quotes'
+import { endOfTooMany, MAX_KEPT_QUOTES } from '@svc/payments/selling/too-many-quotes'
 import { type Context, unixNow } from '../context.ts'
 import { KEY_KEPT_SECONDS } from './idempotency.ts'
 import { deleteUnpaidQuotes, deleteUnusedTemplates, forgetIdempotencyKeys, nthEndBefore } from './store.ts'

@@ -2,8 +2,8 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type { buyStorage, X402Leg, X402Quote } from '@svc/api/x402'
+import { developmentWarning } from '@svc/payments/selling/quote'
 import { type PricedLeg, x402Leg } from '@svc/payments/x402'
-import { developmentWarning } from '@svc/sales/quote'
 import { priceStorage } from '../purchases/price-storage.ts'
 import { newQuoteFacts, payRequestOf, quoteBody } from '../purchases/quote.ts'
 import type { PayRequest } from '../purchases/store.ts'

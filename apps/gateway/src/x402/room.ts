@@ -1,5 +1,5 @@
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
-import type { SalesSecrets } from '@svc/sales/settings'
+import type { SalesSecrets } from '@svc/payments/selling/settings'
 import type { Context } from '../context.ts'
 import { createSignOffers, type SignOffers } from './extensions/offer-receipt.ts'
 import type { X402Secrets } from './settings.ts'

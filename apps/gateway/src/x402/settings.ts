@@ -3,7 +3,7 @@
 import type { SettingsReader } from '@svc/http-service/config'
 import { readEvmKey } from '@svc/http-service/evm-keys'
 import { readOptionalKey } from '@svc/http-service/keys'
-import type { SalesConfig } from '@svc/sales/settings'
+import type { SalesConfig } from '@svc/payments/selling/settings'
 
 export interface X402Config {
   /** Whether there is a key to send payments with. */

@@ -3,8 +3,8 @@
 
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Network } from '@svc/payments/networks'
-import { quoteExpired } from '@svc/sales/errors'
-import { quotedLeg } from '@svc/sales/read-payment'
+import { quoteExpired } from '@svc/payments/selling/errors'
+import { quotedLeg } from '@svc/payments/selling/read-payment'
 import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../budgets/budgets.ts'
 import { unixNow } from '../context.ts'
 import { type PayRequest, takeAuthorization } from '../purchases/store.ts'

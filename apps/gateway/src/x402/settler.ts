@@ -1,7 +1,7 @@
 // The interface of both settlers: they send payments that the payer has only signed.
 
 import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
-import type { Outcome } from '@svc/chains/transactions'
+import type { Outcome } from '@svc/payments/transactions'
 import { x402Facilitator } from '@x402/core/facilitator'
 import type { PaymentRequirements, SchemeNetworkFacilitator, Network as X402Network } from '@x402/core/types'
 import type { PayRequest } from '../purchases/store.ts'

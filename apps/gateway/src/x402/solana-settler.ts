@@ -11,7 +11,7 @@ import {
   type SignatureBytes,
 } from '@solana/kit'
 import type { SvmPayload, X402Leg } from '@svc/api/x402'
-import { noteAndSend } from '@svc/chains/transactions'
+import { noteAndSend } from '@svc/payments/transactions'
 import { MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKeyFromBase58, ed25519Signer } from '@svc/protocol/keys'

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FUNDS, type TestChain } from '@svc/chains/test/evm/test-chain'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { FUNDS, type TestChain } from '@svc/payments/test/evm/test-chain'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import {

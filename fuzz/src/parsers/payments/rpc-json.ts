@@ -1,7 +1,7 @@
 // JSON of nodes, whose numbers are longer than a double holds.
 
-import { parseJson } from '@svc/chains/json-rpc'
-import { NodeProblem } from '@svc/chains/node-pool'
+import { parseJson } from '@svc/payments/nodes/json-rpc'
+import { NodeProblem } from '@svc/payments/nodes/node-pool'
 import { accepted, depthOf, json, mustEqual, type Parser, text } from '../engine/parser.ts'
 
 export function open(): Parser {

@@ -1,9 +1,9 @@
 // What nodes of the primary chain answer. An example is JSON: the result of each method.
 
-import { ChainUnavailable } from '@svc/chains/node-pool'
-import { createSolanaNodes } from '@svc/chains/solana/nodes'
 import { PRIMARY } from '@svc/payments/networks'
+import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { createSolanaBalanceReader } from '@svc/payments/solana/balance-reader'
+import { createSolanaNodes } from '@svc/payments/solana/nodes'
 import { createSolanaPaymentReader } from '@svc/payments/solana/payment-reader'
 import { createSolanaDecimalsReader } from '@svc/payments/solana/token-decimals'
 import { toBase58 } from '@svc/protocol/bytes'

@@ -2,9 +2,9 @@
 
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import type { X402Leg } from '@svc/api/x402'
-import { NodeProblem } from '@svc/chains/node-pool'
 import { createSolanaSettler } from '@svc/gateway/x402/solana-settler'
 import { PRIMARY } from '@svc/payments/networks'
+import { NodeProblem } from '@svc/payments/nodes/node-pool'
 import { inspectSolanaPayment } from '@svc/payments/solana/signed-payment'
 import { decodeTransaction, type WireTransaction } from '@svc/payments/solana/wire-transaction'
 import { toBase58 } from '@svc/protocol/bytes'

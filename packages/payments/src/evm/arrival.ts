@@ -1,8 +1,8 @@
-import type { Log, Receipt, Transaction } from '@svc/chains/evm/rpc-answers'
 import type { Hex } from 'viem'
 import { EVM } from '../networks.ts'
 import type { Destination } from '../payment.ts'
 import { AUTHORIZATION_USED, authorizationId } from './authorizations.ts'
+import type { Log, Receipt, Transaction } from './rpc-answers.ts'
 
 /** keccak256('Transfer(address,address,uint256)') */
 export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'

@@ -1,9 +1,9 @@
-import { connectEvm, type EvmRpc } from '@svc/chains/evm/nodes'
-import { quantity } from '@svc/chains/evm/rpc-answers'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { type BalanceReader, createBalanceReader } from '../balance-reader.ts'
 import { EVM } from '../networks.ts'
 import type { Destination } from '../payment.ts'
+import { connectEvm, type EvmRpc } from './nodes.ts'
+import { quantity } from './rpc-answers.ts'
 
 export function createEvmBalanceReader(rpcUrls: readonly string[], quorum = 1): BalanceReader {
   return createBalanceReader(connectEvm(EVM, rpcUrls, { quorum }), readBalances)

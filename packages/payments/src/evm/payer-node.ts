@@ -1,13 +1,13 @@
-import { answerOf } from '@svc/chains/evm/errors'
-import { connectEvm, connectEvmBatches, type EvmRpc } from '@svc/chains/evm/nodes'
-import { quantity, readReceipt, record } from '@svc/chains/evm/rpc-answers'
-import { type JsonRpcBatch, RpcError } from '@svc/chains/json-rpc'
-import { ChainUnavailable } from '@svc/chains/node-pool'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { numberToHex } from 'viem'
 import { EVM } from '../networks.ts'
+import { type JsonRpcBatch, RpcError } from '../nodes/json-rpc.ts'
+import { ChainUnavailable } from '../nodes/node-pool.ts'
 import { agreedOutcome, OWN_PAYMENT, type PayableLeg, type PayerNode, shortage } from '../payer-node.ts'
 import { createEvmBalanceReader } from './balance-reader.ts'
+import { answerOf } from './errors.ts'
+import { connectEvm, connectEvmBatches, type EvmRpc } from './nodes.ts'
+import { quantity, readReceipt, record } from './rpc-answers.ts'
 import { inspectEvmPayment, type TransferCall, transferCall } from './signed-payment.ts'
 
 /** Until when a transaction can land: until another with its nonce is final. */

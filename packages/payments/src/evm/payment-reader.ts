@@ -1,4 +1,10 @@
-import { connectEvm, type EvmRpc } from '@svc/chains/evm/nodes'
+import { hexToBytes, numberToHex, zeroAddress } from 'viem'
+import { NodeProblem } from '../nodes/node-pool.ts'
+import type { ChainReading, Destination, PaymentReader } from '../payment.ts'
+import { readPayment } from '../read-payment.ts'
+import { findReferences } from '../references.ts'
+import { arrivalOf } from './arrival.ts'
+import { connectEvm, type EvmRpc } from './nodes.ts'
 import {
   type Block,
   quantity,
@@ -7,13 +13,7 @@ import {
   readReceipt,
   readTransaction,
   type Transaction,
-} from '@svc/chains/evm/rpc-answers'
-import { NodeProblem } from '@svc/chains/node-pool'
-import { hexToBytes, numberToHex, zeroAddress } from 'viem'
-import type { ChainReading, Destination, PaymentReader } from '../payment.ts'
-import { readPayment } from '../read-payment.ts'
-import { findReferences } from '../references.ts'
-import { arrivalOf } from './arrival.ts'
+} from './rpc-answers.ts'
 
 export interface EvmPaymentReaderOptions {
   rpcUrls: readonly string[]

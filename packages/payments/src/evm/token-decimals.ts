@@ -1,9 +1,9 @@
-import { answerOf } from '@svc/chains/evm/errors'
-import { connectEvm, type EvmRpc } from '@svc/chains/evm/nodes'
-import { quantity } from '@svc/chains/evm/rpc-answers'
 import { encodeFunctionData, erc20Abi } from 'viem'
 import type { ReadDecimals } from '../decimals.ts'
 import { EVM } from '../networks.ts'
+import { answerOf } from './errors.ts'
+import { connectEvm, type EvmRpc } from './nodes.ts'
+import { quantity } from './rpc-answers.ts'
 
 /** Generous: while it lasts at the start of a process, which is busy, a leg is not sold. */
 const TIMEOUT_MS = 10_000

@@ -1,9 +1,9 @@
 import { address, getBase64Encoder, getU64Decoder } from '@solana/kit'
-import { NodeProblem } from '@svc/chains/node-pool'
-import { connectSolana, type SolanaRpc } from '@svc/chains/solana/nodes'
 import { type BalanceReader, createBalanceReader } from '../balance-reader.ts'
 import { PRIMARY } from '../networks.ts'
+import { NodeProblem } from '../nodes/node-pool.ts'
 import type { Destination } from '../payment.ts'
+import { connectSolana, type SolanaRpc } from './nodes.ts'
 
 const TIMEOUT_MS = 5_000
 /** Where a token account has its amount. */

@@ -1,12 +1,12 @@
 import { type Address, address, type Signature } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { ChainUnavailable, NodeProblem } from '@svc/chains/node-pool'
-import { connectSolana, createSolanaNodes, type SolanaRpc } from '@svc/chains/solana/nodes'
 import { fromBase58 } from '@svc/protocol/bytes'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { PRIMARY } from '../networks.ts'
+import { ChainUnavailable, NodeProblem } from '../nodes/node-pool.ts'
 import { agreedOutcome, OWN_PAYMENT, type PayableLeg, type PayerNode, shortage } from '../payer-node.ts'
 import { createSolanaBalanceReader } from './balance-reader.ts'
+import { connectSolana, createSolanaNodes, type SolanaRpc } from './nodes.ts'
 import { inspectSolanaPayment } from './signed-payment.ts'
 
 /** Until when a transaction can land. */

@@ -1,8 +1,8 @@
 import { getBase58Encoder } from '@solana/kit'
-import type { JsonRpc } from '@svc/chains/json-rpc'
-import { NodeProblem } from '@svc/chains/node-pool'
 import { equalBytes, fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { isEd25519SignedBy } from '@svc/protocol/keys'
+import type { JsonRpc } from '../nodes/json-rpc.ts'
+import { NodeProblem } from '../nodes/node-pool.ts'
 import { decodeTransaction, type WireTransaction } from './wire-transaction.ts'
 
 export type PaymentCommitment = 'confirmed' | 'finalized'

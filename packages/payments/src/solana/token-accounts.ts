@@ -1,7 +1,7 @@
 import { address } from '@solana/kit'
-import type { NodePool } from '@svc/chains/node-pool'
-import { connectSolana, type SolanaRpc } from '@svc/chains/solana/nodes'
 import { PRIMARY } from '../networks.ts'
+import type { NodePool } from '../nodes/node-pool.ts'
+import { connectSolana, type SolanaRpc } from './nodes.ts'
 
 const KNOWN_FOR_MS = 60_000
 const RETRY_AFTER_MS = 5_000

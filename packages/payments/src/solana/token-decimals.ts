@@ -1,8 +1,8 @@
 import { address } from '@solana/kit'
 import { getMintDecoder, getMintSize, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { connectSolana } from '@svc/chains/solana/nodes'
 import type { ReadDecimals } from '../decimals.ts'
 import { PRIMARY } from '../networks.ts'
+import { connectSolana } from './nodes.ts'
 
 const TIMEOUT_MS = 10_000
 const OPTIONS = { encoding: 'base64', commitment: 'confirmed' } as const

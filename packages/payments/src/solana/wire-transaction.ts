@@ -1,7 +1,7 @@
 // The bytes of a transaction of the primary chain: its signatures, and the message that they sign. Written by hand, because
 // the library's decoder takes longer than verifying the signatures.
 
-import { NodeProblem } from '@svc/chains/node-pool'
+import { NodeProblem } from '../nodes/node-pool.ts'
 
 export interface WireTransaction {
   /** One for each signer, in the order of the accounts. */

@@ -1,8 +1,8 @@
-import type { Log, Receipt, Transaction } from '@svc/chains/evm/rpc-answers'
 import { encodeAbiParameters, type Hex, padHex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { arrivalOf } from '../../src/evm/arrival.ts'
 import { AUTHORIZATION_USED, authorizationId } from '../../src/evm/authorizations.ts'
+import type { Log, Receipt, Transaction } from '../../src/evm/rpc-answers.ts'
 
 const address = (byte: string): Hex => `0x${byte.repeat(20)}`
 const [TOKEN, OTHER_TOKEN, TREASURY, ANN, BOB] = ['11', '22', '33', 'aa', 'bb'].map(address) as [

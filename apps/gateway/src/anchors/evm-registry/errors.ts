@@ -1,5 +1,5 @@
-import { EvmError, Reverted, toEvmError } from '@svc/chains/evm/errors'
 import { MERKLE_REGISTRY_ABI } from '@svc/contracts/merkle-registry'
+import { EvmError, Reverted, toEvmError } from '@svc/payments/evm/errors'
 import { decodeErrorResult } from 'viem'
 
 /** The registry could not be read, or the transaction was not signed. `unavailable` and `unfunded` are temporary. */

@@ -2,7 +2,7 @@
 
 import type { SettingsReader } from '@svc/http-service/config'
 import { readEvmKey } from '@svc/http-service/evm-keys'
-import type { SalesConfig } from '@svc/sales/settings'
+import type { SalesConfig } from '@svc/payments/selling/settings'
 import type { Address } from 'viem'
 
 export interface EvmRegistryConfig {

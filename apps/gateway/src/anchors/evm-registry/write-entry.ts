@@ -1,9 +1,9 @@
 // Writes statements to the registry on the EVM chain. A transaction is noted before it is sent, and resolved before
 // another is signed.
 
-import { maxFeeGwei, type SignedTransaction } from '@svc/chains/evm/account'
-import { sendOnce } from '@svc/chains/transactions'
 import { ServiceError } from '@svc/http-service/service-error'
+import { maxFeeGwei, type SignedTransaction } from '@svc/payments/evm/account'
+import { sendOnce } from '@svc/payments/transactions'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { PermanentError } from '@svc/queue/queue'
 import type { Hex } from 'viem'

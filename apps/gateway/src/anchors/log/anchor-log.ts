@@ -2,9 +2,9 @@
 // statements: simulated, signed and noted before it is sent; resolved by its signature before another is signed; one at a
 // time over all replicas, by a unique index (T-105).
 
-import { outcomesOf, type SolanaOutcome, watchTransaction } from '@svc/chains/solana/outcome'
-import type { SignedTransaction } from '@svc/chains/solana/sign-transaction'
-import { sendOnce } from '@svc/chains/transactions'
+import { outcomesOf, type SolanaOutcome, watchTransaction } from '@svc/payments/solana/outcome'
+import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'
+import { sendOnce } from '@svc/payments/transactions'
 import { fromHex } from '@svc/protocol/bytes'
 import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
 import { checkBudget, giveBack, spend } from '../../budgets/budgets.ts'

@@ -1,9 +1,9 @@
 // Sets up the attestation registry once: creates the gateway's credential and the schema of its statements.
 
-import { createSolanaNodes } from '@svc/chains/solana/nodes'
-import { watchTransaction } from '@svc/chains/solana/outcome'
-import { signTransaction } from '@svc/chains/solana/sign-transaction'
 import { PRIMARY } from '@svc/payments/networks'
+import { createSolanaNodes } from '@svc/payments/solana/nodes'
+import { watchTransaction } from '@svc/payments/solana/outcome'
+import { signTransaction } from '@svc/payments/solana/sign-transaction'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 import { REGISTRY_PROGRAM, type RegistryAddresses, registryAddresses } from '@svc/protocol/registry'

@@ -1,7 +1,7 @@
 // Publishes a statement in the attestation registry: the transaction of its memo also writes an account (`chain_sas_v1`).
 
 import type { Anchor } from '@svc/api/attestations'
-import type { AccountOnChain, SolanaNodes } from '@svc/chains/solana/nodes'
+import type { AccountOnChain, SolanaNodes } from '@svc/payments/solana/nodes'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import {

@@ -1,7 +1,7 @@
 // Puts statements back, with the lists of files that they are about, and the transactions that publish them.
 
-import type { SolanaNodes } from '@svc/chains/solana/nodes'
-import { outcomesOf } from '@svc/chains/solana/outcome'
+import type { SolanaNodes } from '@svc/payments/solana/nodes'
+import { outcomesOf } from '@svc/payments/solana/outcome'
 import { insertLogAnchor } from '../../anchors/log/store.ts'
 import { recordOutcome } from '../../anchors/record-outcome.ts'
 import { findSent, insertPublication } from '../../anchors/store.ts'

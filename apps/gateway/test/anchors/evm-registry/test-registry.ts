@@ -1,9 +1,9 @@
 // Starts a registry on a local chain, and clients that reach it through a node with faults.
 
 import { randomBytes } from 'node:crypto'
-import { createEvmAccount } from '@svc/chains/evm/account'
-import { startTestChain, type TestChain } from '@svc/chains/test/evm/test-chain'
+import { createEvmAccount } from '@svc/payments/evm/account'
 import { EVM } from '@svc/payments/networks'
+import { startTestChain, type TestChain } from '@svc/payments/test/evm/test-chain'
 import type { Address } from 'viem'
 import { createEvmRegistry, type EvmRegistry, prepareDeployment } from '../../../src/anchors/evm-registry/client.ts'
 import type { RegistryEntry } from '../../../src/anchors/evm-registry/entry.ts'

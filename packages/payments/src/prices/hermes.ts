@@ -1,0 +1,121 @@
+// Prices from a server with the Hermes protocol: one request for all coins, each price judged by itself.
+
+import { readAtMost } from '@svc/protocol/read-at-most'
+import { displayAmount } from '../amounts.ts'
+import type { OracleSymbol } from '../assets.ts'
+import type { PriceReading, PriceSource } from './price-oracle.ts'
+
+/** The USD feeds of the public network. */
+export const HERMES_FEEDS: Readonly<Record<OracleSymbol, string>> = {
+  SOL: 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d',
+  MON: '31491744e2dbf6df7fcf4ac0820d18a609b49076d45066d3568424e62f686cd1',
+  ETH: 'ff61491a931112ddf1bd8147cd1b641375f79f5825126d665480874634fd0ace',
+}
+
+export interface HermesOptions {
+  baseUrl: string
+  apiKey?: string
+  feeds: Readonly<Partial<Record<OracleSymbol, string>>>
+  /** For the whole reading, however many requests it takes. */
+  timeoutMs: number
+  maxAgeSeconds: number
+  /** The confidence interval's half-width over the price. */
+  maxConfidenceRatio: number
+  /** Unix milliseconds. */
+  now: () => number
+}
+
+interface WirePrice {
+  price: string
+  conf: string
+  expo: number
+  publish_time: number
+}
+
+type Updates = ReadonlyMap<string, unknown>
+
+export function createHermesSource(options: HermesOptions): PriceSource {
+  const feeds = Object.entries(options.feeds).map(([symbol, id]) => ({ symbol, id: normalId(id) }))
+  return async () => {
+    const signal = AbortSignal.timeout(options.timeoutMs)
+    const updates = await askForAll(
+      options,
+      feeds.map(({ id }) => id),
+      signal,
+    )
+    return Object.fromEntries(feeds.map(({ symbol, id }) => [symbol, judge(options, updates.get(id))]))
+  }
+}
+
+/** A feed that is unknown or not granted to the key gets the whole request refused; then each is asked for alone. */
+async function askForAll(options: HermesOptions, ids: readonly string[], signal: AbortSignal): Promise<Updates> {
+  const response = await ask(options, ids, signal)
+  if (response.ok) return readUpdates(await readJson(response))
+  await response.body?.cancel()
+  const isOneToBlame = [400, 403, 404].includes(response.status) && ids.length > 1
+  if (!isOneToBlame) throw new Error(`status ${response.status}`)
+  const alone = await Promise.allSettled(ids.map((id) => askForAll(options, [id], signal)))
+  return new Map(alone.flatMap((result) => (result.status === 'fulfilled' ? [...result.value] : [])))
+}
+
+function ask({ baseUrl, apiKey }: HermesOptions, ids: readonly string[], signal: AbortSignal): Promise<Response> {
+  const query = new URLSearchParams([...ids.map((id) => ['ids[]', id]), ['parsed', 'true']])
+  const headers = apiKey ? { authorization: `Bearer ${apiKey}` } : {}
+  return fetch(`${baseUrl}/v2/updates/price/latest?${query}`, { headers, signal })
+}
+
+/** Three prices take two kilobytes, with the proofs that nobody asks for here. */
+const MAX_ANSWER_BYTES = 1_048_576
+
+async function readJson({ body }: Response): Promise<unknown> {
+  return JSON.parse(new TextDecoder().decode(await readAtMost(MAX_ANSWER_BYTES, body ?? [])))
+}
+
+function readUpdates(answer: unknown): Updates {
+  const parsed = isRecord(answer) ? answer.parsed : undefined
+  if (!Array.isArray(parsed)) throw new Error('the answer has no list of prices')
+  const updates = parsed.filter(isRecord)
+  return new Map(updates.map(({ id, price }) => [normalId(String(id)), price]))
+}
+
+function judge({ now, maxAgeSeconds, maxConfidenceRatio }: HermesOptions, price: unknown): PriceReading {
+  if (!isWirePrice(price)) return { problem: 'the answer has no readable price' }
+  const age = Math.floor(now() / 1000) - price.publish_time
+  if (Math.abs(age) > maxAgeSeconds) return { problem: `the price is ${age} s old` }
+  const mantissa = BigInt(price.price)
+  if (mantissa <= 0n) return { problem: 'the price is not above 0' }
+  const ratio = Number(price.conf) / Number(mantissa)
+  if (ratio > maxConfidenceRatio) return { problem: `the price is uncertain by ${ratio.toPrecision(2)} of itself` }
+  const { expo, publish_time: publishedAt } = price
+  const lowest = mantissa - BigInt(price.conf)
+  return { usd: decimalText(mantissa, expo), lowestUsd: decimalText(lowest, expo), publishedAt }
+}
+
+/** Wide enough for any coin; without a bound, an absurd exponent would fill the memory. */
+const LARGEST_EXPONENT = 18
+
+function isWirePrice(value: unknown): value is WirePrice {
+  if (!isRecord(value)) return false
+  const { price, conf, expo, publish_time } = value
+  return (
+    typeof price === 'string' &&
+    /^-?\d{1,19}$/.test(price) &&
+    typeof conf === 'string' &&
+    /^\d{1,20}$/.test(conf) &&
+    Number.isInteger(expo) &&
+    Math.abs(expo as number) <= LARGEST_EXPONENT &&
+    Number.isSafeInteger(publish_time)
+  )
+}
+
+function decimalText(mantissa: bigint, expo: number): string {
+  return expo <= 0 ? displayAmount(mantissa, -expo) : String(mantissa * 10n ** BigInt(expo))
+}
+
+function normalId(id: string): string {
+  return id.toLowerCase().replace(/^0x/, '')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

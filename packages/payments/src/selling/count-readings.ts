@@ -1,0 +1,41 @@
+import type { Log } from '@svc/http-service/log'
+import { NETWORKS, type Network } from '../networks.ts'
+import type { PaymentReader } from '../payment.ts'
+
+const OUTCOMES = ['known', 'unavailable', 'disputed'] as const
+
+/** How many readings came to an outcome: the nodes knew, too few answered, or they contradicted each other. */
+export interface ReadingCount {
+  network: Network
+  outcome: (typeof OUTCOMES)[number]
+  count: number
+}
+
+/** Readers that count and log what decides nothing. */
+export function countReadings(
+  readers: Record<Network['family'], PaymentReader>,
+  log: Log,
+): { reader: (network: Network) => PaymentReader; counts: () => ReadingCount[] } {
+  const counts = NETWORKS.flatMap((network) => OUTCOMES.map((outcome) => ({ network, outcome, count: 0 })))
+  const counting = new Map(NETWORKS.map((network) => [network, counted(network)]))
+
+  function counted(network: Network): PaymentReader {
+    const { isTransactionId, read } = readers[network.family]
+    return {
+      isTransactionId,
+      async read(tx, destination) {
+        const reading = await read(tx, destination)
+        const outcome = reading.outcome !== 'unavailable' ? 'known' : reading.isDisputed ? 'disputed' : 'unavailable'
+        for (const entry of counts) if (entry.network === network && entry.outcome === outcome) entry.count += 1
+        if (reading.outcome === 'unavailable')
+          log.warn({ network: network.name, problem: reading.problem }, 'a chain could not be read')
+        return reading
+      },
+    }
+  }
+
+  return {
+    reader: (network) => counting.get(network) ?? readers[network.family],
+    counts: () => counts.map((entry) => ({ ...entry })),
+  }
+}

@@ -1,0 +1,120 @@
+// The challenges of a quote in the Machine Payments Protocol: one for each leg that its payment methods can express.
+// They follow from the stored quote, so that nothing of them is kept.
+
+import { hash } from 'node:crypto'
+import type { CredentialPayload, PaymentMethod } from '@svc/api/mpp'
+import type { PaymentLeg } from '@svc/api/quote'
+import { canonicalJson, type Json } from '@svc/protocol/canonical'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { paymentReference } from '@svc/protocol/ids'
+import { MPP_CHALLENGE_PREFIX } from '@svc/protocol/names'
+import { EVM, networkNamed } from '../../networks.ts'
+import { inTurns, MAX_CHARACTERS } from '../payment-headers.ts'
+import type { QuoteId } from '../quote.ts'
+
+/** What challenges say of the seller. */
+export interface Payee {
+  /** Where the challenge is good: the host of the service. */
+  realm: string
+  isDevelopment: boolean
+  /** The wallet that tokens of the primary chain are paid to. Null where the chain takes no payments. */
+  primaryWallet: string | null
+  /** Whether the service sends transfers of USDC on the EVM chain that payers have only signed. */
+  takesAuthorizations: boolean
+}
+
+/** A leg as a payment method expresses it. */
+export interface Charge {
+  leg: PaymentLeg
+  method: PaymentMethod
+  /** Types of payloads that pay it. */
+  credentialTypes: readonly CredentialPayload['type'][]
+  /** The JSON of the request, before and after the payment reference. */
+  request: readonly [string, string]
+}
+
+export interface Challenge {
+  id: string
+  realm: string
+  method: PaymentMethod
+  intent: 'charge'
+  /** base64url of canonical JSON, as `opaque`. */
+  request: string
+  expires: string
+  opaque: string
+}
+
+const REFERENCE_PLACE = paymentReference('')
+
+export function chargesOf(accepts: readonly PaymentLeg[], payee: Payee): Charge[] {
+  return accepts.flatMap((leg) => {
+    const isEvm = isOnEvm(leg)
+    const credentialTypes = isEvm ? evmCredentials(leg, payee) : (['signature'] as const)
+    const expressed = isEvm ? evmCharge(leg, credentialTypes) : solanaCharge(leg, payee)
+    if (!expressed) return []
+    const { amount } = leg
+    const text = canonicalJson({ amount, externalId: REFERENCE_PLACE, ...expressed })
+    const [before, after] = text.split(REFERENCE_PLACE) as [string, string] // it is in there once
+    return { leg, method: isEvm ? 'evm' : 'solana', credentialTypes, request: [before, after] }
+  })
+}
+
+function isOnEvm({ network }: PaymentLeg): boolean {
+  return networkNamed(network)?.family === 'evm'
+}
+
+function evmCredentials({ extra }: PaymentLeg, { takesAuthorizations }: Payee): Charge['credentialTypes'] {
+  return takesAuthorizations && extra.name === 'USDC' ? ['authorization', 'hash'] : ['hash']
+}
+
+/** The method moves tokens only, not the native coin. */
+function evmCharge(
+  { asset, payTo, extra }: PaymentLeg,
+  credentialTypes: Charge['credentialTypes'],
+): Record<string, Json> | null {
+  if (asset === EVM.nativeAsset) return null
+  const methodDetails = { chainId: EVM.chainId, credentialTypes: [...credentialTypes], decimals: extra.decimals }
+  return { currency: asset, recipient: payTo, methodDetails }
+}
+
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+
+/** The recipient is a wallet, also of tokens: clients find its token account themselves. */
+function solanaCharge(leg: PaymentLeg, { isDevelopment, primaryWallet }: Payee): Record<string, Json> | null {
+  // A client of the real chain must not pay a gateway that runs on a local one (ADD-10).
+  const network = isDevelopment ? 'localnet' : 'mainnet-beta'
+  const { asset, payTo, extra } = leg
+  if (extra.name === 'SOL') return { currency: 'sol', recipient: payTo, methodDetails: { network } }
+  if (primaryWallet === null) return null
+  const methodDetails = { network, decimals: extra.decimals, tokenProgram: TOKEN_PROGRAM }
+  return { currency: asset, recipient: primaryWallet, methodDetails }
+}
+
+/** The same for the same quote and leg, always. Nothing of it leads to `pay_req_id` but `opaque`, which stays off chain. */
+export function challengeOf({ method, request: [before, after] }: Charge, id: QuoteId, { realm }: Payee): Challenge {
+  const { payReqId, expiresAt } = id
+  const request = base64Url(before + paymentReference(payReqId) + after)
+  const expires = isoSeconds(expiresAt)
+  const opaque = base64Url(`{"pay_req_id":"${payReqId}"}`)
+  // The slots of the draft's own binding; a credential is compared with the whole challenge anyway.
+  const slots = [realm, method, 'charge', request, expires, '', opaque].join('|')
+  const digest = hash('sha256', `${MPP_CHALLENGE_PREFIX}${payReqId}|${slots}`, 'base64url')
+  return { id: digest, realm, method, intent: 'charge', request, expires, opaque }
+}
+
+function base64Url(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
+/** The value of WWW-Authenticate: challenges of each method in turn, as many as fit. Null where no method expresses a leg. */
+export function challengeHeader(charges: readonly Charge[], id: QuoteId, payee: Payee): string | null {
+  let header = ''
+  for (const charge of inTurns(charges, ({ method }) => method)) {
+    const { intent, method, ...texts } = challengeOf(charge, id, payee)
+    const challenge = `Payment id="${texts.id}", realm="${texts.realm}", method="${method}", intent="${intent}", request="${texts.request}", expires="${texts.expires}", opaque="${texts.opaque}"`
+    const longer = header === '' ? challenge : `${header}, ${challenge}`
+    if (longer.length > MAX_CHARACTERS.challenges) break
+    header = longer
+  }
+  return header === '' ? null : header
+}

@@ -1,0 +1,19 @@
+import { paymentReference } from '@svc/protocol/ids'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { networkNamed } from '../../networks.ts'
+import type { Challenge } from './challenge.ts'
+
+/** The header Payment-Receipt. It names the transaction, and never the quote or our receipt, whose id opens files. */
+export function paymentReceipt({ method, id }: Challenge, receipt: SignedReceipt): { 'payment-receipt': string } {
+  const network = networkNamed(receipt.network)
+  const text = JSON.stringify({
+    status: 'success',
+    method,
+    challengeId: id,
+    reference: receipt.tx_hash,
+    timestamp: receipt.confirmed_at,
+    externalId: paymentReference(receipt.pay_req_id),
+    ...(network?.family === 'evm' && { chainId: network.chainId }),
+  })
+  return { 'payment-receipt': Buffer.from(text).toString('base64url') }
+}

@@ -1,0 +1,173 @@
+// Settings of a service that sells: chains, treasuries, exchange rates, how long a quote is valid.
+
+import type { SettingsReader } from '@svc/http-service/config'
+import { fromBase58 } from '@svc/protocol/bytes'
+import { parseDecimal } from '../amounts.ts'
+import type { OracleSymbol } from '../assets.ts'
+import { nodeName } from '../nodes/node-pool.ts'
+import { HERMES_FEEDS } from '../prices/hermes.ts'
+
+export interface SalesConfig {
+  quoteTtlSeconds: number
+  lateConfirmSeconds: number
+  timeSkewSeconds: number
+  primary: ({ treasury: string; commitment: 'confirmed' | 'finalized' } & Quorum) | null
+  evm: ({ treasury: string; confirmations: number; finality: 'latest-confirmations' | 'finalized' } & Quorum) | null
+  /** Mints and contracts that have no default. */
+  assets: { BETA: string | null; USDT0: string | null; EVM_WETH: string | null }
+  oracle: {
+    url: string
+    maxAgeSeconds: number
+    feeds: Record<OracleSymbol, string>
+    /** Only what is set: no rate is compiled in. */
+    fallback: Partial<Record<OracleSymbol, string>>
+  }
+}
+
+interface Quorum {
+  /** How many nodes must agree on what decides about money. */
+  quorum: number
+}
+
+export interface SalesSecrets {
+  /** Secret, because node addresses often hold an access key. */
+  primaryRpcUrls: string[]
+  evmRpcUrls: string[]
+  oracleApiKey: string | null
+}
+
+/** Wallets whose private keys are public: treasuries of the local primary chain, and the accounts of EVM test tools. */
+const DEVELOPMENT_WALLETS = new Set(
+  [
+    'C4igSbvw2w3iPbXSatW4s2jb4C5196Eb8kQ1r5jDNnYv',
+    'HpQkJ6sJYUKF2ykxjApfcTvfjurXPZ6u2JBa35JXQUeS',
+    '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+    '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+    '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65',
+    '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc',
+    '0x976EA74026E726554dB657fA54763abd0C3a0aa9',
+    '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955',
+    '0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f',
+    '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720',
+    '0xBcd4042DE499D14e55001CcbB24a551F3b954096',
+  ].map((wallet) => wallet.toLowerCase()),
+)
+
+const DAY = 86_400
+
+export function readSalesConfig(settings: SettingsReader, isProduction: boolean): [SalesConfig, SalesSecrets] {
+  const primaryRpcUrls = urls(settings, 'PRIMARY_RPC_URLS')
+  const evmRpcUrls = urls(settings, 'EVM_RPC_URLS')
+  const primaryTreasury = treasury(
+    settings,
+    'PRIMARY_TREASURY',
+    primaryRpcUrls,
+    (text) => fromBase58(text, 32) !== null,
+  )
+  const evmTreasury = treasury(settings, 'EVM_TREASURY', evmRpcUrls, isEvmAddress)
+  if (isProduction) {
+    for (const wallet of [primaryTreasury, evmTreasury]) {
+      if (wallet && DEVELOPMENT_WALLETS.has(wallet.toLowerCase())) {
+        settings.problem(`${wallet} is a development wallet: anybody can take what is paid to it`)
+      }
+    }
+  }
+  if (isProduction && !primaryTreasury && !evmTreasury) {
+    settings.problem(
+      'PRIMARY_RPC_URLS and PRIMARY_TREASURY, or EVM_RPC_URLS and EVM_TREASURY, must be set: nothing can be sold',
+    )
+  }
+  const primaryQuorum = quorum(settings, 'PRIMARY_RPC_QUORUM', primaryRpcUrls)
+  const evmQuorum = quorum(settings, 'EVM_RPC_QUORUM', evmRpcUrls)
+  const commitment = settings.oneOf('PRIMARY_COMMITMENT', ['confirmed', 'finalized'], 'confirmed')
+  const confirmations = settings.integer('EVM_CONFIRMATIONS', 1, { min: 1, max: 10_000 })
+  const finality = settings.oneOf('EVM_FINALITY', ['latest-confirmations', 'finalized'], 'latest-confirmations')
+  const config: SalesConfig = {
+    quoteTtlSeconds: settings.integer('QUOTE_TTL_SECONDS', 300, { min: 1, max: DAY }),
+    lateConfirmSeconds: settings.integer('LATE_CONFIRM_HOURS', 24, { min: 0, max: 8760 }) * 3600,
+    timeSkewSeconds: settings.integer('PAYMENT_TIME_SKEW_SECONDS', 30, { min: 0, max: DAY }),
+    primary: primaryTreasury ? { treasury: primaryTreasury, commitment, quorum: primaryQuorum } : null,
+    evm: evmTreasury ? { treasury: evmTreasury, confirmations, finality, quorum: evmQuorum } : null,
+    assets: {
+      BETA: optional(settings, 'BETA_MINT', (text) => fromBase58(text, 32) !== null),
+      USDT0: optional(settings, 'EVM_USDT0_CONTRACT', isEvmAddress),
+      EVM_WETH: optional(settings, 'EVM_WETH_CONTRACT', isEvmAddress),
+    },
+    oracle: {
+      url: settings.url('ORACLE_URL', 'https://hermes.pyth.network'),
+      maxAgeSeconds: settings.integer('ORACLE_MAX_AGE_SECONDS', 120, { min: 1, max: DAY }),
+      feeds: {
+        SOL: settings.text('ORACLE_FEED_SOL', HERMES_FEEDS.SOL),
+        MON: settings.text('ORACLE_FEED_MON', HERMES_FEEDS.MON),
+        ETH: settings.text('ORACLE_FEED_ETH', HERMES_FEEDS.ETH),
+      },
+      fallback: {
+        ...fallbackRate(settings, 'SOL'),
+        ...fallbackRate(settings, 'MON'),
+        ...fallbackRate(settings, 'ETH'),
+      },
+    },
+  }
+  return [config, { primaryRpcUrls, evmRpcUrls, oracleApiKey: settings.text('ORACLE_API_KEY') || null }]
+}
+
+function urls(settings: SettingsReader, name: string): string[] {
+  const list = settings.list(name)
+  for (const url of list) {
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+      settings.problem(`${name} must be http or https addresses with commas between`)
+  }
+  return list
+}
+
+/** Two addresses of one host are one party, whose word must not count twice. */
+function quorum(settings: SettingsReader, name: string, rpcUrls: readonly string[]): number {
+  const wanted = settings.integer(name, 1, { min: 1, max: 100 })
+  const urls = name.replace('QUORUM', 'URLS')
+  if (wanted > Math.max(rpcUrls.length, 1)) settings.problem(`${name} is ${wanted}, but ${urls} has ${rpcUrls.length}`)
+  if (wanted > 1 && new Set(rpcUrls.map(nodeName)).size < rpcUrls.length)
+    settings.problem(`${name} needs every node at a host of its own, but ${urls} has two at one host`)
+  return wanted
+}
+
+function fallbackRate(settings: SettingsReader, symbol: OracleSymbol): Partial<Record<OracleSymbol, string>> {
+  const name = `FALLBACK_USD_${symbol}`
+  return settings.text(name) === '' ? {} : { [symbol]: usd(settings, name, '') }
+}
+
+function treasury(
+  settings: SettingsReader,
+  name: string,
+  rpcUrls: string[],
+  isValid: (text: string) => boolean,
+): string | null {
+  const wallet = optional(settings, name, isValid)
+  if (Boolean(wallet) !== rpcUrls.length > 0) {
+    settings.problem(`${name} and ${name.replace('TREASURY', 'RPC_URLS')} belong together: set both or none`)
+  }
+  return wallet
+}
+
+function optional(settings: SettingsReader, name: string, isValid: (text: string) => boolean): string | null {
+  const text = settings.text(name)
+  if (text && !isValid(text)) settings.problem(`${name} is not an address of its chain: "${text}"`)
+  return text || null
+}
+
+function isEvmAddress(text: string): boolean {
+  return /^0x[0-9a-fA-F]{40}$/.test(text)
+}
+
+/** A positive decimal number of dollars, as text. */
+export function usd(settings: SettingsReader, name: string, fallback: string): string {
+  const text = settings.text(name, fallback)
+  if (isPositive(text)) return text
+  settings.problem(`${name} must be a positive decimal number, not "${text}"`)
+  return fallback
+}
+
+export function isPositive(text: string): boolean {
+  return (parseDecimal(text)?.digits ?? 0n) > 0n
+}
