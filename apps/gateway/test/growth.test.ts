@@ -12,7 +12,7 @@ import type { Kysely } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import type { Db } from '../src/db/schema.ts'
 import { findPayRequest } from '../src/purchases/store.ts'
-import { sweepQuotes } from '../src/purchases/sweep-quotes.ts'
+import { sweepQuotes } from '../src/purchases/sweep.ts'
 
 const GATEWAY_DOCUMENT = new URL('../../../docs/gateway.md', import.meta.url)
 

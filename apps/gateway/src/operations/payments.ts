@@ -15,7 +15,7 @@ import { canonicalTx } from '@svc/protocol/ids'
 import { type Context, unixNow } from '../context.ts'
 import { refundKey } from '../continuity/documents.ts'
 import type { RefundTable, Tx } from '../db/schema.ts'
-import { claimPayment } from '../purchases/claim-payments.ts'
+import { claimPayment } from '../purchases/claim.ts'
 import { newReceipt } from '../purchases/new-receipt.ts'
 import {
   claimedAmount,

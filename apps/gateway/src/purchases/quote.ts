@@ -5,7 +5,7 @@ import * as sales from '@svc/payments/selling/quote'
 import { toHex } from '@svc/protocol/bytes'
 import type { Config } from '../config.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { PricedOrder } from './price-storage.ts'
+import type { PricedOrder } from './prices.ts'
 import type { PayRequest } from './store.ts'
 
 /** The same for everybody who orders the same at the same rates. */

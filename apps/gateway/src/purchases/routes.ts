@@ -19,16 +19,16 @@ import {
 } from '@svc/payments/selling/pay-from-page'
 import { limitStranger } from '../auth/limits.ts'
 import type { Auth } from '../auth/room.ts'
-import { confirmSponsored, confirmSponsoredBatch } from './confirm-sponsored.ts'
-import { showPrice } from './price-storage.ts'
-import { requireForSale } from './quote-renewal.ts'
+import type { PurchasesContext } from './context.ts'
+import { showPrice } from './prices.ts'
+import { watchPayment } from './protocols/solana-pay/watch-payment.ts'
+import { findWatchedPayment } from './protocols/solana-pay/watch-payments.ts'
+import { confirmSponsored, confirmSponsoredBatch } from './protocols/sponsored.ts'
 import { findByTransaction, readReceiptText, verifyReceipt } from './receipts.ts'
-import type { PurchasesContext } from './room.ts'
+import { requireForSale } from './renewal.ts'
 import { findPayRequest, findReceiptOfRequest } from './store.ts'
-import { summarizeTreasury } from './summarize-treasury.ts'
+import { summarizeTreasury } from './treasury.ts'
 import { verifyPayment } from './verify-payment.ts'
-import { watchPayment } from './watch/watch-payment.ts'
-import { findWatchedPayment } from './watch/watch-payments.ts'
 
 /** The quote and its confirmation are served by the room `mpp`. */
 export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesContext): void {

@@ -3,9 +3,9 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Config } from '../config.ts'
-import type { Order } from './price-storage.ts'
+import type { Order } from './prices.ts'
 import { x402UrlOf } from './quote.ts'
-import { isRenewal } from './quote-renewal.ts'
+import { isRenewal } from './renewal.ts'
 
 /** The quote of this endpoint is paid with a transaction. The refusal names the endpoint where a signature is enough. */
 export function refuseSignedPayment(config: Config, order: Order, { headers }: Pick<WireRequest, 'headers'>): void {

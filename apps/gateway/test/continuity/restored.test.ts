@@ -18,7 +18,7 @@ import { ed25519Identity, expectRefusal, type TestGateway } from '@svc/testbed/t
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
-import { claimPayment } from '../../src/purchases/claim-payments.ts'
+import { claimPayment } from '../../src/purchases/claim.ts'
 import { newReceipt } from '../../src/purchases/new-receipt.ts'
 import { findPayRequest } from '../../src/purchases/store.ts'
 import { askToAttest, attest, statementsOf } from '../attestations/attest.ts'

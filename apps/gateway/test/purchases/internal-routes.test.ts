@@ -7,7 +7,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { buy, expectError, payReqId } from '@svc/testbed/market'
 import type { Reply, TestGateway } from '@svc/testbed/test-gateway'
 import { describe, expect, it } from 'vitest'
-import { OWNER, openSponsoredMarket, quotes } from './sponsored/sponsored-market.ts'
+import { OWNER, openSponsoredMarket, quotes } from './protocols/sponsored/sponsored-market.ts'
 
 const SECRET = 'an-internal-secret-of-some-length'
 

@@ -10,7 +10,6 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { expectError, legOf, type Market, payReqId } from '@svc/testbed/market'
 import { type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buyWith, FAMILIES, walletOn } from '../x402/x402-testbed.ts'
 import {
   EVM_OWNER,
   OWNER,
@@ -18,7 +17,8 @@ import {
   quotes,
   type SponsoredMarket,
   type SponsoredShop,
-} from './sponsored/sponsored-market.ts'
+} from './protocols/sponsored/sponsored-market.ts'
+import { buyWith, FAMILIES, walletOn } from './protocols/x402/x402-testbed.ts'
 
 interface Published {
   tx: string

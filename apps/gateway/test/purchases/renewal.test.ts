@@ -9,7 +9,7 @@ import { buy, expectError, payReqId } from '@svc/testbed/market'
 import { ed25519Identity, type TestLocker } from '@svc/testbed/test-gateway'
 import { describe, expect, it } from 'vitest'
 import { purchasesOf } from '../../src/lockers/store.ts'
-import { OWNER, openSponsoredMarket } from './sponsored/sponsored-market.ts'
+import { OWNER, openSponsoredMarket } from './protocols/sponsored/sponsored-market.ts'
 
 const sponsored = forAllTests(() => openSponsoredMarket())
 

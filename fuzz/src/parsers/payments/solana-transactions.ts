@@ -2,7 +2,7 @@
 
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import type { X402Leg } from '@svc/api/x402'
-import { createSolanaSettler } from '@svc/gateway/x402/solana-settler'
+import { createSolanaSettler } from '@svc/gateway/purchases/protocols/x402/solana-settler'
 import { PRIMARY } from '@svc/payments/networks'
 import { NodeProblem } from '@svc/payments/nodes/node-pool'
 import { inspectSolanaPayment } from '@svc/payments/solana/signed-payment'

@@ -7,8 +7,8 @@ import { type Market, openMarket } from '@svc/testbed/market'
 import type { TestGateway } from '@svc/testbed/test-gateway'
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { challengesIn, evmClient, payableWith } from '../../mpp/mpp-testbed.ts'
-import { encoded, FAMILIES, signFor, walletOn } from '../../x402/x402-testbed.ts'
+import { challengesIn, evmClient, payableWith } from '../protocols/mpp/mpp-testbed.ts'
+import { encoded, FAMILIES, signFor, walletOn } from '../protocols/x402/x402-testbed.ts'
 
 /** The default of nginx for the head of an answer (`proxy_buffer_size`). */
 const PROXY_BYTES = 4096

@@ -1,0 +1,147 @@
+// Looks for payments that were made by a Solana Pay code, and makes their receipts as a confirmation would. What it asks
+// of the nodes is bounded in all, and a quote is asked for ever less often until it ends (T-102).
+
+import type { FoundPayment } from '@svc/api/payment'
+import type { Quote } from '@svc/api/purchases'
+import { inParallel } from '@svc/concurrency/parallel'
+import { isWithinLimits } from '@svc/guard/rate-limiter'
+import { ServiceError } from '@svc/http-service/service-error'
+import { PRIMARY } from '@svc/payments/networks'
+import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
+import type { ChainPayment } from '@svc/payments/payment'
+import { type QuotedLeg, quotedLeg, readPayment } from '@svc/payments/selling/read-payment'
+import { solanaPayReference } from '@svc/protocol/ids'
+import { unixNow } from '../../../context.ts'
+import type { Tx, WatchedQuoteTable } from '../../../db/schema.ts'
+import { claimPayment } from '../../claim.ts'
+import type { PurchasesContext } from '../../context.ts'
+import { newReceipt } from '../../new-receipt.ts'
+import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
+import { beginLook, deleteEndedWatches, deleteWatch, dueWatches, findWatch, nextDue, noteLook } from './store.ts'
+
+export const FIRST_PAUSE_SECONDS = 3
+const LONGEST_PAUSE_SECONDS = 60
+/** Transactions that one look reads. Anybody who saw the code can name its reference, so the others come next time. */
+const MAX_READ = 5
+const LOOKS_AT_ONCE = 20
+/** How long a look that found nothing answers for. */
+const FRESH_SECONDS = 5
+
+export async function watchPayments(context: PurchasesContext, signal: AbortSignal): Promise<void> {
+  const { db, commit } = context.database
+  const now = unixNow(context)
+  await commit((tx) => deleteEndedWatches(tx, now))
+  // A run is a second apart from the next: so the calls of a minute are spread over it.
+  const due = await dueWatches(db, now, Math.ceil(context.config.payments.watch.callsPerMinute / 60))
+  signal.throwIfAborted()
+  if (due.length > 0 && (await mayAsk(context, due.length)))
+    await inParallel(due, LOOKS_AT_ONCE, (watch) => look(context, watch, now))
+  await scheduleNext(context)
+}
+
+async function scheduleNext(context: PurchasesContext): Promise<void> {
+  const { db, commit } = context.database
+  const next = await nextDue(db)
+  if (next === null) return
+  // Not later than a quote is due that is watched from now on.
+  const seconds = Math.min(Math.max(1, next - unixNow(context)), FIRST_PAUSE_SECONDS)
+  await commit((tx) => scheduleLooks(context, tx, seconds))
+}
+
+/** The same key as that of the regular run: one waits at a time. */
+export function scheduleLooks({ queue }: PurchasesContext, tx: Tx, delaySeconds: number) {
+  return queue.enqueue(tx, 'watch-payments', {}, { key: 'schedule', delaySeconds })
+}
+
+function mayAsk({ rateLimiter, config }: PurchasesContext, calls: number): Promise<boolean> {
+  const { callsPerMinute: perMinute } = config.payments.watch
+  return isWithinLimits(rateLimiter, { key: 'payment watch', perMinute, cost: Math.min(calls, perMinute) })
+}
+
+async function look(context: PurchasesContext, watch: WatchedQuoteTable, now: number): Promise<void> {
+  const { db, commit } = context.database
+  const { pay_req_id } = watch
+  if (!(await commit((tx) => beginLook(tx, watch, { due_at: now + pauseAfter(watch, now), looked_at: now })))) return
+  const request = await findPayRequest(db, pay_req_id)
+  if (!request || (await findReceiptOfRequest(db, pay_req_id))) return commit((tx) => deleteWatch(tx, pay_req_id))
+  const named = await transactionsNaming(context, watch)
+  const read = named.slice(0, MAX_READ)
+  if (read.length === 0) return
+  const legs = primaryLegs(request)
+  const soon = { due_at: now + 1 }
+  if (!(await mayAsk(context, read.length * legs.length))) return commit((tx) => noteLook(tx, pay_req_id, soon))
+  let isPassing = true
+  for (const tx of read) {
+    const paid = await takePayment(context, request, legs, tx)
+    if (typeof paid === 'object') return commit((tx) => noteLook(tx, pay_req_id, paid))
+    isPassing &&= paid === 'unpaid'
+    if (isPassing) await commit((noting) => noteLook(noting, pay_req_id, { passed_tx: tx }))
+  }
+  if (isPassing && named.length > MAX_READ) await commit((tx) => noteLook(tx, pay_req_id, soon))
+}
+
+/** A tenth of the time that it is watched for. */
+function pauseAfter({ watched_at }: WatchedQuoteTable, now: number): number {
+  return Math.min(Math.max(Math.floor((now - watched_at) / 10), FIRST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
+}
+
+/** The oldest first. Empty while no node answers: the next look comes. */
+async function transactionsNaming(
+  { sales, log }: PurchasesContext,
+  { pay_req_id, passed_tx }: WatchedQuoteTable,
+): Promise<string[]> {
+  try {
+    return await sales.payerNodes.solana.transactionsNaming(solanaPayReference(pay_req_id), passed_tx)
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error
+    log.warn({ err: error }, 'payments could not be looked for')
+    return []
+  }
+}
+
+type Taken = { tx: string; asset: string } | 'unpaid' | 'undecided'
+
+/** Makes the receipt if the transaction pays a leg. */
+async function takePayment(
+  context: PurchasesContext,
+  request: PayRequest,
+  legs: readonly QuotedLeg[],
+  tx: string,
+): Promise<Taken> {
+  try {
+    for (const leg of legs) {
+      const payment = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
+      if (payment.outcome === 'found') return await claimLeg(context, request, leg, payment)
+    }
+    return 'unpaid'
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    // Its money belongs to another quote, or another transaction paid this one.
+    if (error.code === 'payment_verification_failed') return 'unpaid'
+    if (error.code !== 'tx_not_found') context.log.warn({ code: error.code }, 'a payment could not be taken yet')
+    return 'undecided'
+  }
+}
+
+async function claimLeg(context: PurchasesContext, request: PayRequest, leg: QuotedLeg, payment: ChainPayment) {
+  await claimPayment(context, { receipt: await newReceipt(context, request, leg, payment), payment })
+  return { tx: payment.tx, asset: leg.ticker }
+}
+
+export function primaryLegs({ quote }: PayRequest): QuotedLeg[] {
+  const { accepts } = JSON.parse(quote) as Quote
+  return accepts.map(quotedLeg).filter(({ network }) => network === PRIMARY)
+}
+
+/**
+ * What is known of the payment of a watched quote; null where nobody has looked lately. Only payments that name the
+ * quote's reference are told: whoever knows the quote finds them on chain as well (ADD-13).
+ */
+export async function findWatchedPayment(context: PurchasesContext, payReqId: string): Promise<FoundPayment | null> {
+  const watch = await findWatch(context.database.db, payReqId)
+  if (!watch) return null
+  const { tx, asset, looked_at } = watch
+  if (tx !== null && asset !== null) return { payment: { tx, pay_network: PRIMARY.name, pay_asset: asset } }
+  const isFresh = looked_at !== null && looked_at > unixNow(context) - FRESH_SECONDS
+  return isFresh ? { payment: null } : null
+}

@@ -1,0 +1,93 @@
+// A payment that is on chain and of which nothing is noted: the database was set back after it was sent.
+
+import type { X402Leg } from '@svc/api/x402'
+import type { ServiceError } from '@svc/http-service/service-error'
+import type { ChainPayment } from '@svc/payments/payment'
+import { quotedLeg } from '@svc/payments/selling/read-payment'
+import { paymentReference } from '@svc/protocol/ids'
+import { unixNow } from '../../../context.ts'
+import { notSettled, settlementPending } from './errors.ts'
+import { authorizationOf, claim, type Settled, settlerOf } from './finish-settlement.ts'
+import type { X402Context } from './room.ts'
+import { Refused, type SignedPayment } from './settler.ts'
+
+/**
+ * The receipt of a signed payment that was made before. Throws `refusal` where it was not; where what was signed is used,
+ * a refusal without an offer, because whoever signs once more might pay twice (T-157).
+ */
+export async function claimEarlier(
+  context: X402Context,
+  payment: SignedPayment,
+  refusal: ServiceError,
+): Promise<Settled> {
+  const { request, leg, id } = payment
+  const { network, ...quoted } = quotedLeg(leg)
+  const use = await findUse(context, payment)
+  if (use === null) throw refusal
+  if (use.tx === null) throw usedElsewhere()
+  // Read as a whole, not by its authorization: then it tells which quote it names.
+  const reading = await context.sales.reader(network).read(use.tx, quoted)
+  if (reading.outcome === 'not_found' || reading.outcome === 'unavailable') throw settlementPending(network, use.tx)
+  const authorization = authorizationOf({ network: network.name, payment_id: id })
+  if (reading.outcome === 'rejected' || !isAlone(reading, authorization)) throw usedElsewhere()
+  const paid = { network, ...quoted, ...(authorization && { authorization }) }
+  return claim(context, request, paid, reading, {
+    payReqIds: [request.pay_req_id],
+    createdAt: request.created_at,
+    skewSeconds: context.config.payments.timeSkewSeconds,
+  })
+
+  function usedElsewhere(): ServiceError {
+    return notSettled({ why: 'used', reason: 'transaction_already_used' }, leg)
+  }
+}
+
+/** Whoever has just been given a quote signs it sooner than somebody comes back who repeats a whole call. */
+const REPEATED_AFTER_SECONDS = 15
+
+/**
+ * The receipt of another payment of the quote by its payer, of which nothing is noted: a call that is repeated as a whole,
+ * under its Idempotency-Key, gets the same quote and signs another payment for it (T-185). Null where there is none.
+ */
+export async function claimSamePayer(context: X402Context, payment: SignedPayment): Promise<Settled | null> {
+  const { request, leg, payload, isKeyed } = payment
+  if (!isKeyed || unixNow(context) < request.created_at + REPEATED_AFTER_SECONDS) return null
+  const { network, ...quoted } = quotedLeg(leg)
+  const reference = paymentReference(request.pay_req_id)
+  const settler = settlerOf(context, network.name)
+  if (!settler || (await settler.signer(payload, leg)) === null) return null
+  const since = request.created_at - context.config.payments.timeSkewSeconds
+  const found = await unlessRefused(leg, () => settler.findPayments(payload, leg, since))
+  for (const tx of found) {
+    const reading = await context.sales.reader(network).read(tx, quoted)
+    if (reading.outcome === 'not_found' || reading.outcome === 'unavailable') throw settlementPending(network, tx)
+    if (reading.outcome === 'rejected' || !reading.references.includes(reference)) continue
+    const [authorization = null] = reading.authorizations
+    if (!isAlone(reading, authorization)) continue
+    const paid = { network, ...quoted, ...(authorization && { authorization }) }
+    return claim(context, request, paid, reading, { payReqIds: [request.pay_req_id] })
+  }
+  return null
+}
+
+async function findUse(
+  context: X402Context,
+  { request, leg, payload }: SignedPayment,
+): Promise<{ tx: string | null } | null> {
+  const settler = settlerOf(context, quotedLeg(leg).network.name)
+  const since = request.created_at - context.config.payments.timeSkewSeconds
+  return (await unlessRefused(leg, async () => settler?.findUse(payload, leg, since))) ?? null
+}
+
+async function unlessRefused<Found>(leg: X402Leg, find: () => Promise<Found>): Promise<Found> {
+  try {
+    return await find()
+  } catch (error) {
+    throw error instanceof Refused ? notSettled(error.refusal, leg) : error
+  }
+}
+
+/** What others paid in the same transaction would count for this payer. */
+function isAlone({ authorizations }: ChainPayment, own: string | null): boolean {
+  return authorizations.every((id) => id === own)
+}

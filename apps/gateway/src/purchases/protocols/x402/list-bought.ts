@@ -1,0 +1,57 @@
+// What a wallet has bought, for clients that sign in with it (x402 extension sign-in-with-x) and sign no envelopes.
+
+import type { Query } from '@svc/api/endpoint'
+import type { LockerList } from '@svc/api/lockers'
+import { listBought as declaration, type SignInRequired } from '@svc/api/x402'
+import { Answer } from '@svc/http-service/answer'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Callers, WalletCaller } from '../../../auth/callers.ts'
+import { limitStranger } from '../../../auth/limits.ts'
+import { unixNow } from '../../../context.ts'
+import { listLockers } from '../../../lockers/list-lockers.ts'
+import type { X402Context } from './room.ts'
+import { readSignIn, SignInRefused, signInChallenge } from './sign-in.ts'
+
+/** Nothing is sold here: without a sign-in, and after one that is refused, the answer is what to sign. */
+export async function listBought(
+  context: X402Context,
+  callers: Callers,
+  query: Query<typeof declaration>,
+  wire: WireRequest,
+): Promise<LockerList | Answer<SignInRequired>> {
+  await limitStranger(context, wire, null)
+  const url = context.config.http.baseUrl + declaration.path
+  const header = wire.headers['sign-in-with-x']
+  if (header === undefined) return signInRequired(context, url, 'Sign in with the wallet that bought.')
+  try {
+    return await listLockers(context, await signedIn(context, callers, wire, { url, header }), query)
+  } catch (error) {
+    if (error instanceof SignInRefused) return signInRequired(context, url, `${error.code}: ${error.message}`)
+    throw error
+  }
+}
+
+async function signedIn(
+  context: X402Context,
+  callers: Callers,
+  wire: WireRequest,
+  { url, header }: { url: string; header: string | string[] },
+): Promise<WalletCaller> {
+  const caller = await callers.ofText(wire, readSignIn(header, { url, now: unixNow(context) }))
+  if (caller === 'not_signed')
+    throw new SignInRefused('invalid_siwx_signature', 'the address did not sign what was asked for')
+  if (caller === 'replayed') throw new SignInRefused('invalid_siwx_nonce', 'this sign-in was used before')
+  return caller
+}
+
+function signInRequired(context: X402Context, url: string, error: string): Answer<SignInRequired> {
+  const required: SignInRequired = {
+    x402Version: 2,
+    resource: { url, description: 'The lockers of a wallet', mimeType: 'application/json' },
+    accepts: [],
+    error,
+    extensions: { 'sign-in-with-x': signInChallenge({ url, now: unixNow(context) }, context.randomBytes) },
+  }
+  const header = Buffer.from(JSON.stringify(required)).toString('base64')
+  return new Answer(402, required, { 'payment-required': header })
+}

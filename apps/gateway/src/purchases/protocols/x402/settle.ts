@@ -1,0 +1,174 @@
+// From a signed payment to its receipt. A settlement is noted before it is sent. After an interruption the noted
+// transaction is resolved on chain before another is sent for the quote.
+
+import { ServiceError } from '@svc/http-service/service-error'
+import type { Network } from '@svc/payments/networks'
+import { quoteExpired } from '@svc/payments/selling/errors'
+import { quotedLeg } from '@svc/payments/selling/read-payment'
+import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../../../budgets/budgets.ts'
+import { unixNow } from '../../../context.ts'
+import { type PayRequest, takeAuthorization } from '../../store.ts'
+import { RESUME_SECONDS } from '../../sweep.ts'
+import { claimEarlier, claimSamePayer } from './claim-earlier.ts'
+import { cannotSettle, earlierPaymentOpen, notSettled, paymentFailed, tooManyFailed } from './errors.ts'
+import {
+  authorizationOf,
+  finishSettlement,
+  isOpen,
+  isSettled,
+  paidLeg,
+  type Settled,
+  type SettlementResult,
+  settlerOf,
+} from './finish-settlement.ts'
+import type { X402Context } from './room.ts'
+import type { SettlementOrder, SignedPayment } from './settler.ts'
+import {
+  deleteSettlement,
+  findOpenSettlements,
+  findQuoteOfPayment,
+  findSettlement,
+  insertSettlement,
+  replaceTransaction,
+  type Settlement,
+} from './store.ts'
+
+export async function settlePayment(context: X402Context, payment: SignedPayment): Promise<Settled> {
+  const { request, leg } = payment
+  const { db } = context.database
+  const { network } = quotedLeg(leg)
+  const quoteOfPayment = await findQuoteOfPayment(db, network.name, payment.id)
+  if (quoteOfPayment !== null && quoteOfPayment !== request.pay_req_id) throw alreadyUsed()
+  const earlier = await resumeSettlement(context, request)
+  if (isSettled(earlier)) return earlier
+  const open = isOpen(earlier) ? earlier : null
+  // Only the payment that is still open may be sent again, also after the quote: it was good once.
+  if (open && quoteOfPayment === null) throw earlierPaymentOpen(open.network, open.open)
+  if (!open && unixNow(context) > request.expires_at)
+    return claimEarlier(context, payment, quoteExpired(request.expires_at, unixNow(context)))
+  const paidBefore = open ? null : await claimSamePayer(context, payment)
+  if (paidBefore) return paidBefore
+  requireShortLife(context, payment)
+  const settler = settlerOf(context, network.name)
+  if (!settler) throw cannotSettle()
+  const overBudget = await checkBudget(db, context, {
+    budget: budgetOf(network),
+    limits: [addressLimit(context, payment)],
+  })
+  if (overBudget) throw tooManyFailed(overBudget, network, unixNow(context))
+  const refusal = await settler.settle({ ...payment, note: noteFor(context, payment, open?.settlement) })
+  const settlement = await findSettlement(db, request.pay_req_id)
+  const isSent = settlement && settlement.tx !== open?.settlement.tx
+  if (refusal?.why === 'unavailable' && !isSent) throw notSettled(refusal, leg)
+  if (refusal && !isSent) return claimEarlier(context, payment, notSettled(refusal, leg))
+  if (!settlement) throw alreadyUsed()
+  const outcome = await finishSettlement(context, request, settlement)
+  if (isSettled(outcome)) return outcome
+  if (isOpen(outcome)) throw paymentFailed(network, outcome.open)
+  throw notSettled(
+    outcome === 'failed'
+      ? { why: 'invalid', reason: 'transaction_failed' }
+      : { why: 'unavailable', problem: 'the chain did not take the transaction' },
+    leg,
+  )
+
+  function alreadyUsed() {
+    return notSettled({ why: 'invalid', reason: 'transaction_already_used' }, leg)
+  }
+}
+
+/** An authorization that may be sent for longer than it is looked for could pay without a receipt. */
+function requireShortLife(context: X402Context, { payload, leg }: SignedPayment): void {
+  if (!('authorization' in payload)) return
+  if (BigInt(payload.authorization.validBefore) <= BigInt(unixNow(context) + RESUME_SECONDS)) return
+  throw notSettled({ why: 'invalid', reason: 'authorization_valid_too_long' }, leg)
+}
+
+/** Finishes an earlier settlement of the quote. */
+export async function resumeSettlement(context: X402Context, request: PayRequest): Promise<SettlementResult | 'none'> {
+  const settlement = await findSettlement(context.database.db, request.pay_req_id)
+  if (!settlement) return 'none'
+  const { tx, network } = settlement
+  const leg = paidLeg(request, settlement)
+  const { outcome } = await context.sales.reader(leg.network).read(tx, leg)
+  // A gateway may have stopped between noting and sending.
+  if (outcome === 'not_found') await settlerOf(context, network)?.resend(settlement)
+  return finishSettlement(context, request, settlement)
+}
+
+const RESUME_LIMIT = 50
+
+/** Finishes the settlements of buyers who did not come back: every buyer who paid gets a receipt and a locker. */
+export async function resumeSettlements(context: X402Context): Promise<void> {
+  const now = unixNow(context)
+  const expired = { after: now - RESUME_SECONDS, before: now }
+  const requests = await findOpenSettlements(context.database.db, expired, RESUME_LIMIT)
+  await Promise.all(
+    requests.map(async (request) => {
+      try {
+        await resumeSettlement(context, request)
+      } catch (error) {
+        // It is still pending, or was refused: the buyer would get the same answer.
+        if (!(error instanceof ServiceError)) throw error
+      }
+    }),
+  )
+}
+
+/**
+ * Notes a payment and counts its fee, which is given back when the payment succeeds: a payer may let payments fail after
+ * they were simulated, and each costs the gateway a fee (T-34). Throws, with nothing noted, where too many have failed.
+ * From then on its authorization is for this quote alone, no matter who sends it (T-46). `failed` is an earlier attempt of the
+ * same payment, whose fee is lost.
+ */
+function noteFor(context: X402Context, payment: SignedPayment, failed?: Settlement): SettlementOrder['note'] {
+  const { pay_req_id } = payment.request
+  const { network: on } = quotedLeg(payment.leg)
+  const network = on.name
+  const authorization_id = authorizationOf({ network, payment_id: payment.id })
+  return async ({ payer, maxFee, ...sent }, replacing) => {
+    const noted = await context.database.commit(async (tx): Promise<boolean | Refusal> => {
+      const settlement = {
+        pay_req_id,
+        network,
+        asset: payment.leg.asset,
+        payment_id: payment.id,
+        searched_to: null,
+        ...sent,
+      }
+      const previous = replacing ?? failed?.tx
+      const isNoted = await (previous === undefined
+        ? insertSettlement(tx, settlement)
+        : replaceTransaction(tx, settlement, previous))
+      if (!isNoted) return false
+      if (replacing !== undefined) await giveBack(tx, replacing)
+      const limits = [payerLimit(context, payer), addressLimit(context, payment)]
+      const refusal = await spend(tx, context, { budget: budgetOf(on), tx: sent.tx, amount: maxFee, limits })
+      if (refusal) {
+        if (failed) await replaceTransaction(tx, failed, sent.tx)
+        else await deleteSettlement(tx, settlement)
+        return refusal
+      }
+      if (!authorization_id || (await takeAuthorization(tx, { network, authorization_id, pay_req_id }))) return true
+      await deleteSettlement(tx, settlement)
+      await giveBack(tx, sent.tx)
+      return false
+    })
+    if (typeof noted === 'object') throw tooManyFailed(noted, on, unixNow(context))
+    return noted
+  }
+}
+
+function payerLimit({ config }: X402Context, payer: string): Limit {
+  const { failedPerPayer: count, lostPercent: percentOfDay } = config.budgets
+  return { who: `payer ${payer}`, count, seconds: HOUR, percentOfDay }
+}
+
+function addressLimit({ config }: X402Context, { address }: SignedPayment): Limit {
+  const { failedPerAddress: count, lostPercent: percentOfDay } = config.budgets
+  return { who: `address ${address}`, count, seconds: HOUR, percentOfDay }
+}
+
+function budgetOf({ family }: Network): 'x402_evm' | 'x402_primary' {
+  return family === 'evm' ? 'x402_evm' : 'x402_primary'
+}
