@@ -15,8 +15,7 @@ import { canonicalTx } from '@svc/protocol/ids'
 import { type Context, unixNow } from '../context.ts'
 import { refundKey } from '../continuity/documents.ts'
 import type { RefundTable, Tx } from '../db/schema.ts'
-import { claimPayment } from '../purchases/claim.ts'
-import { newReceipt } from '../purchases/new-receipt.ts'
+import { claim } from '../purchases/claim.ts'
 import {
   claimedAmount,
   findAuthorizationOwners,
@@ -117,9 +116,8 @@ export async function attachPayment(context: Context, actor: Actor, order: Body<
     throw paymentRefused('amount_too_small', seen)
   }
   const paid = isShort ? { ...leg, amount: payment.received } : leg
-  const { receipt, isNew } = await claimPayment(context, {
-    receipt: await newReceipt(context, request, paid, payment),
-    payment,
+  const proof = { tx: payment.tx, kind: 'single', payment, quotes: [{ request, leg: paid }] } as const
+  const [{ receipt, isNew }] = await claim(context, proof, {
     andThen: (transaction) =>
       appendAudit(context, transaction, {
         actor: actor.identity,

@@ -2,78 +2,135 @@
 
 import type { ChainPayment } from '@svc/payments/payment'
 import { paymentRefused } from '@svc/payments/selling/errors'
+import type { QuotedLeg } from '@svc/payments/selling/read-payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Context, unixNow } from '../context.ts'
-import type { Note, Noted } from '../continuity/noted.ts'
+import type { Noted } from '../continuity/noted.ts'
 import type { PaymentTransactionTable, Tx } from '../db/schema.ts'
+import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { renewLocker } from '../lockers/renew-locker.ts'
+import { newReceipt } from './receipts.ts'
 import {
   claimedAmount,
   deletePaymentTransaction,
   findAuthorizationOwners,
-  findReceiptOfRequest,
+  findReceiptsOfRequests,
   findRefunds,
   insertPaymentTransaction,
   insertReceipt,
   lockPaymentTransaction,
+  type PayRequest,
   takeAuthorization,
   updatePaymentTransaction,
 } from './store.ts'
 
-export interface Claim {
-  /** Not yet written. */
-  receipt: SignedReceipt
-  payment: ChainPayment
-  /** The one in the transaction that was signed for the quote, where it pays instead of the whole transaction. */
-  authorization?: string
-  /** What else a new receipt brings about, with it or not at all. */
-  andThen?: (tx: Tx, note: Note) => Promise<unknown>
+/** Shows that one chain transaction has paid quotes. Each payment protocol makes it from what its clients send. */
+export interface PaymentProof {
+  /** The transaction. */
+  tx: string
+  /** Whether it is taken as a whole, shared with other batches, or only by the authorization that was signed for the quote. */
+  kind: Kind
+  /** What the chain shows of it; null where each quote has a receipt already. */
+  payment: ChainPayment | null
+  /** In the order of the answer. */
+  quotes: readonly [PaidQuote, ...PaidQuote[]]
+}
+
+interface PaidQuote {
+  request: PayRequest
+  /** Which of its legs was paid; null where it has a receipt already. */
+  leg: QuotedLeg | null
+}
+
+/** What else happens in the same commit: with the receipts, or not at all. */
+export interface Consequences {
+  /** Throws where the caller may not have a receipt. */
+  require?: (receipt: SignedReceipt) => void
+  /** Opens the locker of each receipt for its payer, also of a receipt that an earlier call has written. */
+  lockers?: { tags: readonly string[] }
+  /** For each receipt that this call writes. */
+  andThen?: (tx: Tx) => Promise<unknown>
 }
 
 interface Claimed {
   receipt: SignedReceipt
+  /** Whether this call wrote the receipt. */
   isNew: boolean
+  /** Null where no locker was asked for. */
+  locker: LockerCreation | null
 }
 
 /**
- * Turns a pending quote into a paid one, by a whole transaction or by the one authorization in it that was signed for the
- * quote. The claim on the transaction and the receipt are one database transaction. Of concurrent calls with one payment,
- * one writes the receipt and the others return it. A second payment of the quote is refused and left unclaimed.
+ * Turns pending quotes into paid ones: the claim on the transaction, the receipts, and the lockers that they open or renew
+ * are one commit. Either all receipts are written or none. Of concurrent calls with one payment, one writes the receipt and
+ * the others return it. A second payment of a quote is refused and left unclaimed.
  */
-export async function claimPayment(context: Context, claim: Claim): Promise<Claimed> {
-  const claimed = await context.database.commit(async (tx, note) => {
-    const written = await writeClaim(context, { tx, note }, claim)
-    if (written.isNew) note(noteOfClaim(claim))
-    return written
+export async function claim(
+  context: Context,
+  proof: PaymentProof,
+  consequences: Consequences = {},
+): Promise<[Claimed, ...Claimed[]]> {
+  const { database, continuity } = context
+  const receipts = await signReceipts(context, proof)
+  const claimed = await database.commit(async (tx, note) => {
+    const booked = await bookReceipts(tx, proof.kind, receipts, proof.payment?.authorizations ?? [])
+    const written = new Map(booked.map((receipt) => [receipt.pay_req_id, receipt]))
+    const earlier = await findEarlier(tx, proof, written)
+    const done: Claimed[] = []
+    for (const { request } of proof.quotes) {
+      const isNew = written.has(request.pay_req_id)
+      const receipt = written.get(request.pay_req_id) ?? earlier.get(request.pay_req_id)
+      if (!receipt) throw paymentRefused('transaction_already_used')
+      consequences.require?.(receipt)
+      if (receipt.tx_hash !== proof.tx) throw paymentRefused('quote_already_paid')
+      if (isNew) {
+        note(noteOf(receipt))
+        await renewLocker(tx, receipt, paidAt(context, proof.payment))
+        await consequences.andThen?.(tx)
+        await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
+      }
+      const locker = consequences.lockers
+        ? await createLocker(tx, note, { ...lockerTerms(context), ...consequences.lockers, receipt, request })
+        : null
+      done.push({ receipt, isNew, locker })
+    }
+    return done
   })
-  if (!claimed.isNew) await context.continuity.requireWritten(noteOfClaim(claimed))
-  return claimed
+  await continuity.requireWritten(...claimed.flatMap(({ isNew, receipt }) => (isNew ? [] : noteOf(receipt))))
+  await continuity.requireWritten(...claimed.flatMap(({ locker }) => noteOfExisting(locker)))
+  return claimed as [Claimed, ...Claimed[]] // a proof is of at least one quote
 }
 
-async function writeClaim(context: Context, { tx, note }: { tx: Tx; note: Note }, claim: Claim): Promise<Claimed> {
-  const { receipt, payment, authorization, andThen } = claim
-  const kind = authorization === undefined ? 'single' : 'authorizations'
-  const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
-  if (written) {
-    await renewLocker(tx, receipt, paidAt(context, payment))
-    await andThen?.(tx, note)
-    await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
-    return { receipt, isNew: true }
-  }
-  const existing = await findReceiptOfRequest(tx, receipt.pay_req_id)
-  if (!existing) throw paymentRefused('transaction_already_used')
-  if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
-  return { receipt: existing, isNew: false }
+/** Not yet written. */
+function signReceipts(context: Context, { payment, quotes }: PaymentProof): Promise<SignedReceipt[]> {
+  return Promise.all(
+    quotes.flatMap(({ request, leg }) => (leg && payment ? newReceipt(context, request, leg, payment) : [])),
+  )
 }
 
-function noteOfClaim({ receipt }: Pick<Claim, 'receipt'>): Noted {
-  return { kind: 'receipt', key: receipt.receipt_id }
+/** Receipts that others wrote, or earlier calls, by quote. */
+async function findEarlier(tx: Tx, { quotes }: PaymentProof, written: ReadonlyMap<string, SignedReceipt>) {
+  const ids = quotes.map(({ request }) => request.pay_req_id).filter((id) => !written.has(id))
+  const found = ids.length === 0 ? [] : await findReceiptsOfRequests(tx, ids)
+  return new Map(found.map((receipt) => [receipt.pay_req_id, receipt]))
+}
+
+function lockerTerms(context: Context) {
+  return { createdAt: unixNow(context), maxPerOwner: context.config.payments.maxLockersPerOwner }
+}
+
+function noteOf({ receipt_id }: SignedReceipt): Noted {
+  return { kind: 'receipt', key: receipt_id }
+}
+
+function noteOfExisting(locker: LockerCreation | null): Noted[] {
+  return locker?.outcome === 'existing' ? [{ kind: 'locker', key: locker.locker.locker_id }] : []
 }
 
 /** A payment counts from when it was made, however late it is confirmed (AMB-06). */
-function paidAt(context: Context, { blockTime }: ChainPayment): number {
+function paidAt(context: Context, payment: ChainPayment | null): number {
   const now = unixNow(context)
-  return Math.min(blockTime ?? now, now)
+  return Math.min(payment?.blockTime ?? now, now)
 }
 
 type Kind = PaymentTransactionTable['kind']

@@ -18,8 +18,7 @@ import { ed25519Identity, expectRefusal, type TestGateway } from '@svc/testbed/t
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
-import { claimPayment } from '../../src/purchases/claim.ts'
-import { newReceipt } from '../../src/purchases/new-receipt.ts'
+import { claim } from '../../src/purchases/claim.ts'
 import { findPayRequest } from '../../src/purchases/store.ts'
 import { askToAttest, attest, statementsOf } from '../attestations/attest.ts'
 import { startCommand } from '../gateway-process.ts'
@@ -330,10 +329,10 @@ describe('T-160 what was committed without an answer is in the journal before an
     const leg = quotedLeg(one.quote.accepts[0]!)
     const payment = (await context.sales.reader(leg.network).read(one.tx, leg)) as ChainPayment
     const request = await findPayRequest(context.database.db, payReqId(one.quote))
-    const receipt = await newReceipt(context, request!, leg, payment)
+    const proof = { tx: payment.tx, kind: 'single', payment, quotes: [{ request: request!, leg }] } as const
     line.loseCommitOf('receipts')
-    await expect(claimPayment(context, { receipt, payment })).rejects.toThrow()
-    expect((await claimPayment(context, { receipt, payment })).isNew).toBe(false)
+    await expect(claim(context, proof)).rejects.toThrow()
+    expect((await claim(context, proof))[0].isNew).toBe(false)
     expect(await isWritten(idOf(one))).toBe(true)
   })
 

@@ -1,24 +1,23 @@
-// Purchases that a sponsor confirms for the wallet that paid: receipts and lockers in one step.
+// Purchases that a sponsor confirms for the wallet that paid: one quote, or many that one transaction paid. Their receipts
+// and lockers are one commit.
 
 import type { Body } from '@svc/api/endpoint'
 import type { LockerRecord } from '@svc/api/lockers'
 import type { Quote } from '@svc/api/purchases'
 import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { ServiceError } from '@svc/http-service/service-error'
-import { EVM, PRIMARY } from '@svc/payments/networks'
+import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
+import type { ChainPayment } from '@svc/payments/payment'
 import { paymentRefused, payReqNotFound } from '@svc/payments/selling/errors'
-import { inQuoteTime, transactionId } from '@svc/payments/selling/read-payment'
+import { inQuoteTime, type QuotedLeg, quotedLeg, readPayment, transactionId } from '@svc/payments/selling/read-payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { receiptIsRenewal } from '../../auth/errors.ts'
-import { type Context, unixNow } from '../../context.ts'
-import type { Note, Noted } from '../../continuity/noted.ts'
-import type { Db, Locker, Tx } from '../../db/schema.ts'
-import { createLocker, type LockerCreation } from '../../lockers/create-locker.ts'
+import type { Context } from '../../context.ts'
+import type { Locker } from '../../db/schema.ts'
+import type { LockerCreation } from '../../lockers/create-locker.ts'
 import { lockerRecord } from '../../lockers/locker-record.ts'
-import { bookReceipts } from '../claim.ts'
-import { newReceipt } from '../new-receipt.ts'
+import { claim } from '../claim.ts'
 import { findPayRequests, findReceiptsOfRequests, type PayRequest } from '../store.ts'
-import { findPayment, requireOneNetwork, type SponsoredTransaction } from './sponsored-payment.ts'
 import { confirmation } from './transaction.ts'
 
 interface SponsoredOrder {
@@ -32,7 +31,6 @@ interface SponsoredOrder {
 
 interface SponsoredPurchase {
   receipt: SignedReceipt
-  request: PayRequest
   /** Whether this call wrote the receipt. */
   isNew: boolean
   locker: LockerCreation
@@ -111,28 +109,26 @@ function positionResult({ receipt, locker }: SponsoredPurchase, position: number
  * are created with them, unless the owner has reached the limit. A repeated call completes what an earlier one left open.
  */
 async function claimSponsored(context: Context, order: SponsoredOrder): Promise<SponsoredPurchase[]> {
-  const { db } = context.database
-  const { payReqIds } = order
+  const { kind, payReqIds, tx, ownerIdentity, tags } = order
   const requests = await requirePayRequests(context, payReqIds)
   requireNewLockers(requests)
-  const paid = await findReceipts(db, payReqIds)
-  const transaction = { tx: order.tx, network: order.tx.startsWith('0x') ? EVM : PRIMARY, payReqIds }
+  const receipts = await findReceiptsOfRequests(context.database.db, payReqIds)
+  const paid = new Map(receipts.map((receipt) => [receipt.pay_req_id, receipt]))
+  const transaction = { tx, network: tx.startsWith('0x') ? EVM : PRIMARY, payReqIds }
   requireOneNetwork(transaction, requests, paid)
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
-  const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
-  const purchases = await context.database.commit(async (tx, note) => {
-    const written = await writePurchases(context, { tx, note }, order, requests, payment)
-    note(...written.filter(({ isNew }) => isNew).map(noteOfPurchase))
-    return written
-  })
-  await context.continuity.requireWritten(...purchases.filter(({ isNew }) => !isNew).map(noteOfPurchase))
-  const existing = purchases.flatMap(({ locker }) => (locker.outcome === 'existing' ? [locker.locker.locker_id] : []))
-  await context.continuity.requireWritten(...existing.map((key) => ({ kind: 'locker' as const, key })))
-  return purchases
-}
-
-function noteOfPurchase({ receipt }: SponsoredPurchase): Noted {
-  return { kind: 'receipt', key: receipt.receipt_id }
+  const seen =
+    unpaid.length > 0
+      ? await inQuoteTime(context, unpaid, () => findPayment(context, transaction, unpaid))
+      : { payment: null, legs: new Map<string, QuotedLeg>() }
+  const quotes = requests.map((request) => ({ request, leg: seen.legs.get(request.pay_req_id) ?? null }))
+  const [first, ...others] = quotes as [(typeof quotes)[0], ...typeof quotes] // an order has at least one quote
+  const purchases = await claim(
+    context,
+    { tx, kind, payment: seen.payment, quotes: [first, ...others] },
+    { require: (receipt) => requireOwner(receipt, ownerIdentity), lockers: { tags } },
+  )
+  return purchases.map(({ locker, ...purchase }) => ({ ...purchase, locker: locker as LockerCreation })) // was asked for
 }
 
 async function requirePayRequests({ database }: Context, payReqIds: readonly string[]): Promise<PayRequest[]> {
@@ -142,54 +138,6 @@ async function requirePayRequests({ database }: Context, payReqIds: readonly str
     throw payReqNotFound({ pay_req_ids: payReqIds.filter((id) => !found.has(id)) })
   }
   return requests
-}
-
-/** By the id of the quote that they paid. */
-async function findReceipts(db: Db, payReqIds: readonly string[]) {
-  const receipts = await findReceiptsOfRequests(db, payReqIds)
-  return new Map(receipts.map((receipt) => [receipt.pay_req_id, receipt]))
-}
-
-/** The receipts of what a transaction paid for, not yet written. */
-interface PaidReceipts {
-  receipts: readonly SignedReceipt[]
-  authorizations: readonly string[]
-}
-
-const NOTHING_PAID: PaidReceipts = { receipts: [], authorizations: [] }
-
-async function readReceipts(
-  context: Context,
-  transaction: SponsoredTransaction,
-  unpaid: readonly PayRequest[],
-): Promise<PaidReceipts> {
-  const { purchases, payment } = await inQuoteTime(context, unpaid, () => findPayment(context, transaction, unpaid))
-  const receipts = await Promise.all(purchases.map(({ request, leg }) => newReceipt(context, request, leg, payment)))
-  return { receipts, authorizations: payment.authorizations }
-}
-
-async function writePurchases(
-  context: Context,
-  { tx, note }: { tx: Tx; note: Note },
-  { kind, payReqIds, tx: paidBy, ownerIdentity, tags }: SponsoredOrder,
-  requests: readonly PayRequest[],
-  { receipts, authorizations }: PaidReceipts,
-): Promise<SponsoredPurchase[]> {
-  const booked = await bookReceipts(tx, kind, receipts, authorizations)
-  const written = new Set(booked.map(({ receipt_id }) => receipt_id))
-  const all = await findReceipts(tx, payReqIds)
-  const purchases: SponsoredPurchase[] = []
-  const { maxLockersPerOwner: maxPerOwner } = context.config.payments
-  for (const request of requests) {
-    const receipt = all.get(request.pay_req_id)
-    if (!receipt) throw paymentRefused('transaction_already_used')
-    requireOwner(receipt, ownerIdentity)
-    if (receipt.tx_hash !== paidBy) throw paymentRefused('quote_already_paid')
-    const locker = await createLocker(tx, note, { receipt, request, tags, createdAt: unixNow(context), maxPerOwner })
-    purchases.push({ receipt, request, isNew: written.has(receipt.receipt_id), locker })
-  }
-  for (const receipt_id of written) await context.queue.enqueue(tx, 'attest-payment', { receipt_id })
-  return purchases
 }
 
 function requireOwner({ payer_pubkey, sig_alg }: SignedReceipt, ownerIdentity: string): void {
@@ -206,4 +154,85 @@ function requireNewLockers(requests: readonly PayRequest[]): void {
     if (renewal)
       throw receiptIsRenewal(renewal.receipt_id, 'confirm the payment of a renewal with POST /v1/storage/confirm')
   }
+}
+
+interface Purchase {
+  request: PayRequest
+  leg: QuotedLeg
+}
+
+/** All legs have the same asset and destination. */
+type Purchases = readonly [Purchase, ...Purchase[]]
+
+interface SponsoredTransaction {
+  tx: string
+  network: Network
+  /** The quotes that it may name. */
+  payReqIds: readonly string[]
+}
+
+/**
+ * An unpaid quote is on every network that it has a leg on; a paid one is on the network of its receipt. Quotes that are
+ * only partly on the transaction's network do not belong together (SPON-09). If none of them is, the transaction is wrong.
+ */
+function requireOneNetwork(
+  { network }: SponsoredTransaction,
+  requests: readonly PayRequest[],
+  paid: ReadonlyMap<string, SignedReceipt>,
+): void {
+  const here = requests.filter((request) => {
+    const receipt = paid.get(request.pay_req_id)
+    return receipt ? receipt.network === network.name : legsOn(network, request).length > 0
+  })
+  if (here.length > 0 && here.length < requests.length)
+    throw mixedNetworks(`not all of these quotes are on ${network.name}, where the transaction is`)
+}
+
+/** Tries the legs on the transaction's network that all quotes share, and takes the first that was paid (AMB-48). Legs by quote. */
+async function findPayment(
+  context: Context,
+  { tx, network, payReqIds }: SponsoredTransaction,
+  requests: readonly PayRequest[],
+): Promise<{ payment: ChainPayment; legs: ReadonlyMap<string, QuotedLeg> }> {
+  const offers = requests.map((request) => ({ request, legs: legsOn(network, request) }))
+  if (offers.every(({ legs }) => legs.length === 0)) throw paymentRefused('wrong_transaction_form')
+  const shared = sharedLegs(offers)
+  if (shared.length === 0) throw mixedNetworks('these quotes have no leg in common that one transaction could pay')
+  let refusal = paymentRefused('nothing_received')
+  let isNothing = true
+  for (const purchases of shared) {
+    const payment = await readPayment(context, tx, purchases, payReqIds)
+    if (payment.outcome === 'found')
+      return { payment, legs: new Map(purchases.map(({ request, leg }) => [request.pay_req_id, leg])) }
+    // A fault of the payment says more than that it is not in another asset.
+    if (isNothing) refusal = paymentRefused(payment.reason, payment.seen)
+    isNothing &&= payment.reason === 'nothing_received'
+  }
+  throw refusal
+}
+
+function legsOn(network: Network, { quote }: PayRequest): QuotedLeg[] {
+  const { accepts } = JSON.parse(quote) as Quote
+  return accepts.map(quotedLeg).filter((leg) => leg.network === network)
+}
+
+interface Offer {
+  request: PayRequest
+  legs: readonly QuotedLeg[]
+}
+
+function sharedLegs(offers: readonly Offer[]): Purchases[] {
+  const candidates = offers[0]?.legs ?? []
+  return candidates.flatMap(({ asset, payTo }) => {
+    const purchases = offers.flatMap(({ request, legs }) => {
+      const leg = legs.find((other) => other.asset === asset && other.payTo === payTo)
+      return leg ? [{ request, leg }] : []
+    })
+    // There is at least one offer, so a purchase for each of them is at least one purchase.
+    return purchases.length === offers.length ? [purchases as [Purchase, ...Purchase[]]] : []
+  })
+}
+
+function mixedNetworks(message: string): ServiceError {
+  return new ServiceError('mixed_networks', message, { hint: 'confirm quotes that one transaction paid together' })
 }

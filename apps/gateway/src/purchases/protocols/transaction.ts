@@ -9,8 +9,7 @@ import { inQuoteTime, paidLeg, readPayment } from '@svc/payments/selling/read-pa
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { limitStranger } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
-import { type Claim, claimPayment } from '../claim.ts'
-import { newReceipt } from '../new-receipt.ts'
+import { claim, type PaymentProof } from '../claim.ts'
 import { confirmUrlOf } from '../quote.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
 
@@ -30,7 +29,7 @@ export function createConfirmPayment(context: Context): ConfirmPayment {
       await context.continuity.requireWritten({ kind: 'receipt', key: existing.receipt_id })
       return confirmation(existing, true)
     }
-    const claimed = await claimPayment(context, await readClaim(context, body, requireTransaction(proof), wire))
+    const [claimed] = await claim(context, await readProof(context, body, requireTransaction(proof), wire))
     return confirmation(claimed.receipt, !claimed.isNew)
   }
 }
@@ -40,7 +39,7 @@ export function confirmation(receipt: SignedReceipt, idempotent: boolean): Confi
   return { ok: true, receipt_id, receipt, idempotent, paid_amount, paid_raw, pay_asset, network }
 }
 
-async function readClaim(context: Context, body: ConfirmBody, tx: string, wire: WireRequest): Promise<Claim> {
+async function readProof(context: Context, body: ConfirmBody, tx: string, wire: WireRequest): Promise<PaymentProof> {
   const { db } = context.database
   const { pay_req_id: payReqId } = body
   const request = await findPayRequest(db, payReqId)
@@ -48,7 +47,7 @@ async function readClaim(context: Context, body: ConfirmBody, tx: string, wire: 
   await limitStranger(context, wire, null)
   await context.continuity.requireCurrent()
   const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
-  return { receipt: await newReceipt(context, request, leg, payment), payment }
+  return { tx: payment.tx, kind: 'single', payment, quotes: [{ request, leg }] }
 }
 
 /** The leg that the body names, and the payment of it that the chain shows. */

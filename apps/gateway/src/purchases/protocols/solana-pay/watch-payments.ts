@@ -8,14 +8,12 @@ import { isWithinLimits } from '@svc/guard/rate-limiter'
 import { ServiceError } from '@svc/http-service/service-error'
 import { PRIMARY } from '@svc/payments/networks'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
-import type { ChainPayment } from '@svc/payments/payment'
 import { type QuotedLeg, quotedLeg, readPayment } from '@svc/payments/selling/read-payment'
 import { solanaPayReference } from '@svc/protocol/ids'
 import { unixNow } from '../../../context.ts'
 import type { Tx, WatchedQuoteTable } from '../../../db/schema.ts'
-import { claimPayment } from '../../claim.ts'
+import { claim } from '../../claim.ts'
 import type { PurchasesContext } from '../../context.ts'
-import { newReceipt } from '../../new-receipt.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
 import { beginLook, deleteEndedWatches, deleteWatch, dueWatches, findWatch, nextDue, noteLook } from './store.ts'
 
@@ -111,7 +109,9 @@ async function takePayment(
   try {
     for (const leg of legs) {
       const payment = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
-      if (payment.outcome === 'found') return await claimLeg(context, request, leg, payment)
+      if (payment.outcome !== 'found') continue
+      await claim(context, { tx: payment.tx, kind: 'single', payment, quotes: [{ request, leg }] })
+      return { tx: payment.tx, asset: leg.ticker }
     }
     return 'unpaid'
   } catch (error) {
@@ -121,11 +121,6 @@ async function takePayment(
     if (error.code !== 'tx_not_found') context.log.warn({ code: error.code }, 'a payment could not be taken yet')
     return 'undecided'
   }
-}
-
-async function claimLeg(context: PurchasesContext, request: PayRequest, leg: QuotedLeg, payment: ChainPayment) {
-  await claimPayment(context, { receipt: await newReceipt(context, request, leg, payment), payment })
-  return { tx: payment.tx, asset: leg.ticker }
 }
 
 export function primaryLegs({ quote }: PayRequest): QuotedLeg[] {

@@ -7,7 +7,7 @@ import { quotedLeg } from '@svc/payments/selling/read-payment'
 import { paymentReference } from '@svc/protocol/ids'
 import { unixNow } from '../../../context.ts'
 import { notSettled, settlementPending } from './errors.ts'
-import { authorizationOf, claim, type Settled, settlerOf } from './finish-settlement.ts'
+import { authorizationOf, claimSettled, type Settled, settlerOf } from './finish-settlement.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SignedPayment } from './settler.ts'
 
@@ -31,7 +31,7 @@ export async function claimEarlier(
   const authorization = authorizationOf({ network: network.name, payment_id: id })
   if (reading.outcome === 'rejected' || !isAlone(reading, authorization)) throw usedElsewhere()
   const paid = { network, ...quoted, ...(authorization && { authorization }) }
-  return claim(context, request, paid, reading, {
+  return claimSettled(context, request, paid, reading, {
     payReqIds: [request.pay_req_id],
     createdAt: request.created_at,
     skewSeconds: context.config.payments.timeSkewSeconds,
@@ -65,7 +65,7 @@ export async function claimSamePayer(context: X402Context, payment: SignedPaymen
     const [authorization = null] = reading.authorizations
     if (!isAlone(reading, authorization)) continue
     const paid = { network, ...quoted, ...(authorization && { authorization }) }
-    return claim(context, request, paid, reading, { payReqIds: [request.pay_req_id] })
+    return claimSettled(context, request, paid, reading, { payReqIds: [request.pay_req_id] })
   }
   return null
 }

@@ -8,11 +8,10 @@ import { paymentRefused } from '@svc/payments/selling/errors'
 import { type QuotedLeg, quotedLeg } from '@svc/payments/selling/read-payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { giveBack } from '../../../budgets/budgets.ts'
-import { claimPayment } from '../../claim.ts'
-import { newReceipt } from '../../new-receipt.ts'
+import { tagsOf } from '../../../lockers/create-locker.ts'
+import { claim } from '../../claim.ts'
 import type { PayRequest } from '../../store.ts'
 import { type OpenPayment, settlementPending } from './errors.ts'
-import { createLockerOf } from './open-locker.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
 import { deleteSettlement, noteSearch, type Settlement } from './store.ts'
@@ -72,7 +71,7 @@ export async function finishSettlement(
   const paid = paidLeg(request, settlement)
   const reading = await watch(context, paid, settlement)
   if (reading.outcome === 'found') {
-    const settled = await claim(context, request, paid, reading, { payReqIds: [request.pay_req_id] })
+    const settled = await claimSettled(context, request, paid, reading, { payReqIds: [request.pay_req_id] })
     await giveBackFee(context, settlement)
     return settled
   }
@@ -84,7 +83,7 @@ export async function finishSettlement(
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
   const last = await context.sales.reader(paid.network).read(tx, paid)
   if (last.outcome === 'found') {
-    const settled = await claim(context, request, paid, last, { payReqIds: last.references })
+    const settled = await claimSettled(context, request, paid, last, { payReqIds: last.references })
     if (tx === settlement.tx) await giveBackFee(context, settlement)
     return settled
   }
@@ -145,8 +144,8 @@ async function watch(context: X402Context, leg: PaidLeg, settlement: Settlement)
 /** A payment that was noted was sent before the quote expired, whenever it landed. */
 const ANY_TIME = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSeconds: 0, now: 0 }
 
-/** Receipt and locker are one transaction, so that a buyer who does not come back has both. */
-export async function claim(
+/** Receipt and locker are one commit, so that a buyer who does not come back has both. */
+export async function claimSettled(
   context: X402Context,
   request: PayRequest,
   leg: PaidLeg,
@@ -155,12 +154,8 @@ export async function claim(
 ): Promise<Settled> {
   const judgement = judgePayment(payment, { amount: leg.amount, ...ANY_TIME, ...terms })
   if (!judgement.paid) throw paymentRefused(judgement.reason)
-  const receipt = await newReceipt(context, request, leg, payment)
-  const { authorization } = leg
-  return claimPayment(context, {
-    receipt,
-    payment,
-    ...(authorization !== undefined && { authorization }),
-    andThen: (tx, note) => createLockerOf(context, { tx, note }, request, receipt),
-  })
+  const kind = leg.authorization === undefined ? 'single' : 'authorizations'
+  const proof = { tx: payment.tx, kind, payment, quotes: [{ request, leg }] } as const
+  const [settled] = await claim(context, proof, { lockers: { tags: tagsOf(request.quote) } })
+  return settled
 }

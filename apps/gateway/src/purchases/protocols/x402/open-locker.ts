@@ -35,7 +35,7 @@ export async function openLocker(context: X402Context, request: PayRequest, rece
   return { locker_id, next_step: { what, ...signed, url, ops: [...createFile.auth.ops] } }
 }
 
-export function createLockerOf(
+function createLockerOf(
   context: X402Context,
   { tx, note }: { tx: Tx; note: Note },
   request: PayRequest,
