@@ -41,8 +41,15 @@ import { type KeyConfig, type KeySecrets, readKeyConfig, readKeySecrets, seedOf 
 import { type LockerConfig, readLockerConfig } from './lockers/settings.ts'
 import { readTransparencySettings, type TransparencyConfig, type TransparencySecrets } from './log/settings.ts'
 import { type PagesConfig, readPagesConfig } from './pages/settings.ts'
-import { readX402Settings, type X402Config, type X402Secrets } from './purchases/protocols/x402/settings.ts'
-import { type PaymentConfig, readPaymentConfig, withEnforcedNotice, withStorageNotice } from './purchases/settings.ts'
+import {
+  type PaymentConfig,
+  readPaymentConfig,
+  readX402Settings,
+  withEnforcedNotice,
+  withStorageNotice,
+  type X402Config,
+  type X402Secrets,
+} from './purchases/settings.ts'
 import { readS3Config, type S3Config } from './s3/settings.ts'
 
 export interface Config {

@@ -36,10 +36,6 @@ import { operationRoutes } from './operations/routes.ts'
 import { createPages, type PagesContext, viewerUrl } from './pages/room.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { createPurchases, type PurchasesContext } from './purchases/context.ts'
-import { createMpp, type MppContext } from './purchases/protocols/mpp/room.ts'
-import { mppRoutes } from './purchases/protocols/mpp/routes.ts'
-import { createX402, type X402Context } from './purchases/protocols/x402/room.ts'
-import { x402Routes } from './purchases/protocols/x402/routes.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
 import { credentialRoutes } from './s3/credentials/routes.ts'
 import { createS3, type S3Context } from './s3/room.ts'
@@ -55,8 +51,6 @@ export interface Rooms {
   info: InfoContext
   pages: PagesContext
   purchases: PurchasesContext
-  x402: X402Context
-  mpp: MppContext
   lockers: LockersContext
   files: FilesContext
   transfers: TransfersContext
@@ -103,9 +97,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
       ),
     saveEgress: transfers.egress.save,
   })
-  const purchases = createPurchases(context, { keysAt: info.keysAt }, secrets)
-  const x402 = await createX402(context, secrets)
-  const mpp = createMpp(x402, purchases)
+  const purchases = await createPurchases(context, { keysAt: info.keysAt }, secrets)
   const evidence = createEvidence(context, {
     keysAt: info.keysAt,
     attest: attestations.attest,
@@ -128,8 +120,6 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     info,
     pages,
     purchases,
-    x402,
-    mpp,
     lockers,
     files,
     transfers,
@@ -148,8 +138,6 @@ export function addRoutes(service: Service, rooms: Rooms): void {
   infoRoutes(service, auth, rooms.info)
   pageRoutes(service, rooms.pages)
   purchaseRoutes(service, auth, rooms.purchases)
-  x402Routes(service, auth, rooms.x402)
-  mppRoutes(service, rooms.mpp)
   lockerRoutes(service, auth, rooms.lockers)
   fileRoutes(service, auth, rooms.files)
   transferRoutes(service, auth, rooms.transfers)

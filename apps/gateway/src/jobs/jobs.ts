@@ -23,7 +23,6 @@ import { sampleGrowth } from '../operations/growth.ts'
 import { countSales } from '../operations/sales.ts'
 import type { PurchasesContext } from '../purchases/context.ts'
 import { watchPayments } from '../purchases/protocols/solana-pay/watch-payments.ts'
-import type { X402Context } from '../purchases/protocols/x402/room.ts'
 import { resumeSettlements } from '../purchases/protocols/x402/settle.ts'
 import { sweepQuotes } from '../purchases/sweep.ts'
 import { sweepKeys } from '../s3/credentials/sweep-keys.ts'
@@ -42,11 +41,10 @@ interface JobRooms {
   log: LogContext
   purchases: PurchasesContext
   transfers: TransfersContext
-  x402: X402Context
 }
 
 /** Call this once. From then on the workers do what is due. */
-export function registerJobs({ anchors, attestations, files, log, purchases, transfers, x402 }: JobRooms): void {
+export function registerJobs({ anchors, attestations, files, log, purchases, transfers }: JobRooms): void {
   const { queue, config, rateLimiter, database, continuity } = attestations
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
   const deliveries: HandleOptions = { concurrency: 4, maxAttempts: DELIVERY_ATTEMPTS }
@@ -63,7 +61,7 @@ export function registerJobs({ anchors, attestations, files, log, purchases, tra
   if (anchors.publisher) regularly(15, 'watch-publications', () => watchPublications(anchors))
   if (anchors.publisher && config.anchors.logSeconds > 0) regularly(15, 'anchor-log', () => anchorLog(anchors, log))
   if (anchors.evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(anchors, {}))
-  if (x402.settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(x402))
+  if (purchases.settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(purchases))
   regularly(60, 'watch-payments', (run) => watchPayments(purchases, run.signal))
   regularly(60, 'forget-nonces', () => database.commit((tx) => forgetNonces(tx, unixNow(attestations))))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())

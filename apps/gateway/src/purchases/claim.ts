@@ -8,8 +8,8 @@ import { type Context, unixNow } from '../context.ts'
 import type { Noted } from '../continuity/noted.ts'
 import type { PaymentTransactionTable, Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
-import { renewLocker } from '../lockers/renew-locker.ts'
 import { newReceipt } from './receipts.ts'
+import { renewLocker } from './renewal.ts'
 import {
   claimedAmount,
   deletePaymentTransaction,

@@ -1,28 +1,96 @@
+// What the room that sells keeps between requests, besides the tools that every room has.
+
+import type { Provider } from '@svc/api/purchases'
+import { type Lru, lru } from '@svc/concurrency/caches'
+import { together } from '@svc/database/commit'
+import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
+import type { QuoteCharges } from '@svc/payments/selling/mpp/challenge'
+import type { Market } from '@svc/payments/selling/price-legs'
+import type { QuoteTemplate } from '@svc/payments/selling/quote-template'
 import type { SalesSecrets } from '@svc/payments/selling/settings'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../keys/signing-keys.ts'
-import { createDevFaucet, type DevFaucet } from './dev-faucet.ts'
-import { type ConfirmPayment, createConfirmPayment } from './protocols/transaction.ts'
-import { createRequestQuote, type RequestQuote } from './request-quote.ts'
-
-interface Needs {
-  keysAt: KeysAt
-}
+import { type LocalChains, openLocalChains } from './dev-faucet.ts'
+import type { Settler } from './protocols/x402/settler.ts'
+import type { X402Secrets } from './settings.ts'
+import { insertQuotes, type NewQuote, type StorableTemplate } from './store.ts'
 
 export interface PurchasesContext extends Context {
   keysAt: KeysAt
-  requestQuote: RequestQuote
-  confirmPayment: ConfirmPayment
+  /** By order. A leg or a rate that changes makes another market. */
+  templates: WeakMap<Market, Lru<string, OrderTemplate>>
+  /** When this process last stored a template, by its id. */
+  templateStoredAt: Lru<string, number>
+  /** Durable when it resolves. Its template must be stored. */
+  insertQuote: (quote: NewQuote) => Promise<void>
+  /** Up to which transaction a page has read those that name the reference of a quote, by quote. */
+  passed: Lru<string, string>
+  /** What sends signed payments, for each chain that has a key to send them with. */
+  settlers: ReadonlyMap<Network, Settler>
+  /** Of x402 offers, by what they say. */
+  offerSignatures: Lru<string, string>
   /** Null unless this gateway is for development, with chains on this machine. */
-  devFaucet: DevFaucet | null
+  localChains: LocalChains | null
 }
 
-export function createPurchases(context: Context, { keysAt }: Needs, secrets: SalesSecrets): PurchasesContext {
+/** Quotes for one order at one market are filled into it. */
+export interface OrderTemplate extends QuoteTemplate {
+  provider: Provider
+  units: number
+  stored: StorableTemplate
+  charges: QuoteCharges
+}
+
+const MAX_STORED_TEMPLATES = 5000
+const MAX_OFFERS = 1000
+/** Of quotes whose buyers wait for a payment by Solana Pay. */
+const MAX_PASSED = 10_000
+
+export async function createPurchases(
+  context: Context,
+  { keysAt }: Pick<PurchasesContext, 'keysAt'>,
+  secrets: SalesSecrets & X402Secrets,
+): Promise<PurchasesContext> {
   return {
     ...context,
     keysAt,
-    requestQuote: createRequestQuote(context),
-    confirmPayment: createConfirmPayment(context),
-    devFaucet: createDevFaucet(context, secrets),
+    templates: new WeakMap(),
+    templateStoredAt: lru(MAX_STORED_TEMPLATES),
+    insertQuote: insertTogether(context),
+    passed: lru(MAX_PASSED),
+    settlers: await openSettlers(context, secrets),
+    offerSignatures: lru(MAX_OFFERS),
+    localChains: openLocalChains(context, secrets),
   }
+}
+
+function insertTogether({ database }: Context): PurchasesContext['insertQuote'] {
+  return together(
+    database.commit,
+    async (tx, quotes: readonly NewQuote[]) => {
+      await insertQuotes(tx, quotes)
+      return quotes.map(() => undefined)
+    },
+    { isOneStatement: true },
+  )
+}
+
+/** Imports the x402 libraries only where they are used: they would slow down every start of a gateway. */
+async function openSettlers(
+  { config }: Context,
+  { svmFeePayerSeed, evmFacilitatorKey, primaryRpcUrls, evmRpcUrls }: SalesSecrets & X402Secrets,
+): Promise<PurchasesContext['settlers']> {
+  const { primary, evm } = config.payments
+  const settlers = new Map<Network, Settler>()
+  if (svmFeePayerSeed) {
+    const { createSolanaSettler } = await import('./protocols/x402/solana-settler.ts')
+    const nodes = { rpcUrls: primaryRpcUrls, quorum: primary?.quorum ?? 1 }
+    settlers.set(PRIMARY, createSolanaSettler({ ...nodes, seed: svmFeePayerSeed }))
+  }
+  if (evmFacilitatorKey) {
+    const { createEvmSettler } = await import('./protocols/x402/evm-settler.ts')
+    const nodes = { rpcUrls: evmRpcUrls, quorum: evm?.quorum ?? 1 }
+    settlers.set(EVM, createEvmSettler({ ...nodes, key: evmFacilitatorKey }))
+  }
+  return settlers
 }

@@ -13,8 +13,6 @@ import { connectSolanaUnread } from '@svc/payments/solana/nodes'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 
-export type DevFaucet = (body: Body<typeof giveCoins>, wire: WireRequest) => Promise<GivenCoins>
-
 /** Enough for many lockers. */
 const GIFTS = {
   solana: { SOL: '10', USDC: '100' },
@@ -24,31 +22,41 @@ const GIFTS = {
 /** As many gifts in a minute as an address may otherwise make requests, divided by this. */
 const COST = 20
 
+/** The nodes of both chains, which give coins away. */
+export type LocalChains = ReturnType<typeof connectLocalChains>
+
 /** Null in production, and where a chain is not on this machine: only local chains give coins away. */
-export function createDevFaucet(
+export function openLocalChains({ config, sales }: Context, secrets: NodeUrls): LocalChains | null {
+  const isLocal = [...secrets.primaryRpcUrls, ...secrets.evmRpcUrls].every(isOnThisMachine)
+  return config.mode === 'development' && isLocal ? connectLocalChains(sales, secrets) : null
+}
+
+type NodeUrls = Pick<SalesSecrets, 'primaryRpcUrls' | 'evmRpcUrls'>
+
+function connectLocalChains({ payerNodes }: Context['sales'], { primaryRpcUrls, evmRpcUrls }: NodeUrls) {
+  return {
+    solana: { node: payerNodes.solana, pool: connectSolanaUnread(PRIMARY, primaryRpcUrls) },
+    eip155: { node: payerNodes.evm, pool: connectEvm(EVM, evmRpcUrls) },
+  }
+}
+
+export async function giveLocalCoins(
   context: Context,
-  { primaryRpcUrls, evmRpcUrls }: Pick<SalesSecrets, 'primaryRpcUrls' | 'evmRpcUrls'>,
-): DevFaucet | null {
-  const isLocal = [...primaryRpcUrls, ...evmRpcUrls].every(isOnThisMachine)
-  if (context.config.mode !== 'development' || !isLocal) return null
-  const { solana, evm } = context.sales.payerNodes
-  const chains = {
-    solana: { node: solana, pool: connectSolanaUnread(PRIMARY, primaryRpcUrls) },
-    eip155: { node: evm, pool: connectEvm(EVM, evmRpcUrls) },
+  chains: LocalChains,
+  { namespace, address }: Body<typeof giveCoins>,
+  wire: WireRequest,
+): Promise<GivenCoins> {
+  await limitStranger(context, wire, null, COST)
+  const { node, pool } = chains[namespace]
+  if (!node.isAddress(address))
+    throw new ValidationError({ loc: ['body', 'address'], msg: `must be an address of ${namespace}` })
+  try {
+    for (const [ticker, amount] of Object.entries(GIFTS[namespace]))
+      await pool.first((rpc, signal) => rpc('dev_faucet', [address, ticker, amount], signal))
+  } catch (error) {
+    throw error instanceof ChainUnavailable ? chainSilent() : error
   }
-  return async ({ namespace, address }, wire) => {
-    await limitStranger(context, wire, null, COST)
-    const { node, pool } = chains[namespace]
-    if (!node.isAddress(address))
-      throw new ValidationError({ loc: ['body', 'address'], msg: `must be an address of ${namespace}` })
-    try {
-      for (const [ticker, amount] of Object.entries(GIFTS[namespace]))
-        await pool.first((rpc, signal) => rpc('dev_faucet', [address, ticker, amount], signal))
-    } catch (error) {
-      throw error instanceof ChainUnavailable ? chainSilent() : error
-    }
-    return { given: { ...GIFTS[namespace] } }
-  }
+  return { given: { ...GIFTS[namespace] } }
 }
 
 function isOnThisMachine(url: string): boolean {

@@ -1,3 +1,5 @@
+// What storage costs right now: which provider is sold, and the price of an order on each leg that can pay it.
+
 import { PROVIDERS, type Price, type Provider } from '@svc/api/purchases'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { displayAmount, multiplyUsd } from '@svc/payments/amounts'

@@ -1,24 +1,177 @@
-// What a quote for storage fixes, its 402 body, and its row.
+// From an order to its quote, which is stored before it is answered with 402. Quotes for the same order at the same market
+// share a template: the next one is made and stored without its text.
 
-import type { Quote, Renewal, Terms } from '@svc/api/purchases'
-import * as sales from '@svc/payments/selling/quote'
+import { hash } from 'node:crypto'
+import type { Body } from '@svc/api/endpoint'
+import type { Quote, Renewal, requestStorage, Terms } from '@svc/api/purchases'
+import { lru } from '@svc/concurrency/caches'
+import type { Answer, JsonText } from '@svc/http-service/answer'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { challengesFor } from '@svc/payments/selling/mpp/accept-payment'
+import { payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'
+import { plainOfferText } from '@svc/payments/selling/payment-headers'
+import * as selling from '@svc/payments/selling/quote'
+import { fillTemplate, PLACEHOLDER, quoteTemplate, templateText } from '@svc/payments/selling/quote-template'
 import { toHex } from '@svc/protocol/bytes'
+import { limitStranger } from '../auth/limits.ts'
 import type { Config } from '../config.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { PricedOrder } from './prices.ts'
-import type { PayRequest } from './store.ts'
+import type { OrderTemplate, PurchasesContext } from './context.ts'
+import { idempotencyKey, type KeyedOrder, quoteOnce } from './idempotency.ts'
+import { chooseProvider, type PricedOrder, priceOrder, priceStorage } from './prices.ts'
+import { findRenewed, isRenewal, type RenewalOrder, renewalOf, requireForSale } from './renewal.ts'
+import { findReceiptOfRequest, insertPayRequest, type NewQuote, type PayRequest, storeTemplate } from './store.ts'
+
+type Order = Body<typeof requestStorage>
+type QuoteAnswer = Answer<JsonText<Quote>>
+
+/** Under a known Idempotency-Key, the quote of that key. */
+export async function requestQuote(context: PurchasesContext, order: Order, wire: WireRequest): Promise<QuoteAnswer> {
+  await limitStranger(context, wire, null)
+  await context.continuity.requireCurrent()
+  refuseSignedPayment(context.config, order, wire)
+  const key = idempotencyKey(wire)
+  if (key !== null) return requestOnce(context, order, key, wire)
+  if (isRenewal(order)) return requestRenewal(context, order, wire)
+  const template = await templateOf(context, order)
+  const id = newQuoteId(context)
+  await storeQuote(context, { ...quoteRow({ ...template, ...id }), template: template.stored })
+  const { body, header } = fillTemplate(template, id)
+  return selling.paymentRequired(body, header, challengesFor(template.charges, id, wire))
+}
+
+/**
+ * The quote of this endpoint is paid with a transaction. Stock x402 clients that come with a signature are told the
+ * endpoint where that is enough (ADD-21).
+ */
+function refuseSignedPayment(config: Config, order: Order, { headers }: Pick<WireRequest, 'headers'>): void {
+  const name = ['PAYMENT-SIGNATURE', 'X-PAYMENT'].find((header) => headers[header.toLowerCase()] !== undefined)
+  if (name === undefined) return
+  const isOnChainOnly = isRenewal(order)
+  const x402Url = isOnChainOnly ? null : x402UrlOf(config)
+  const why = isOnChainOnly ? 'a renewal is paid on chain' : 'this gateway sends no signed payments'
+  throw new ServiceError('signed_payment_not_taken', `${name} pays nothing here; nothing was sent or changed`, {
+    hint:
+      x402Url === null
+        ? `${why}: ${PAY_YOURSELF}`
+        : `send the same body to POST ${x402Url}: x402 version 2 clients buy there`,
+    ...(x402Url !== null && { details: { x402_url: x402Url } }),
+  })
+}
+
+const PAY_YOURSELF = 'pay an entry of accepts yourself, then confirm with POST /v1/storage/confirm'
+
+async function requestOnce(
+  context: PurchasesContext,
+  order: Order,
+  key: string,
+  wire: WireRequest,
+): Promise<QuoteAnswer> {
+  const request = await quoteOnce(context, {
+    key,
+    ...keyedFields(order),
+    isUsed: async ({ pay_req_id }) => (await findReceiptOfRequest(context.database.db, pay_req_id)) !== null,
+    make: () => newPayRequest(context, order),
+  })
+  if (isRenewal(order)) await requireForSale(context, JSON.parse(request.quote))
+  return quoteAnswer(context, request, wire)
+}
+
+function keyedFields(body: Order): Pick<KeyedOrder, 'order' | 'unknown'> {
+  const { units, provider = null, pay_network = null, pay_asset = null, extends: renewed, ...unknown } = body
+  return { order: [units, provider, pay_network, pay_asset, ...(renewed === undefined ? [] : [renewed])], unknown }
+}
+
+/** Kept in full, because it may be asked for again. */
+async function newPayRequest(context: PurchasesContext, order: Order): Promise<PayRequest> {
+  if (isRenewal(order)) return newRenewalRequest(context, order)
+  const template = await templateOf(context, order)
+  const id = newQuoteId(context)
+  return payRequestOf({ ...template, ...id }, fillTemplate(template, id).body)
+}
+
+async function requestRenewal(context: PurchasesContext, order: RenewalOrder, wire: WireRequest): Promise<QuoteAnswer> {
+  const request = await newRenewalRequest(context, order)
+  await context.database.commit((tx) => insertPayRequest(tx, request))
+  return quoteAnswer(context, request, wire)
+}
+
+/** Kept in full, because it is for one locker only. */
+async function newRenewalRequest(context: PurchasesContext, order: RenewalOrder): Promise<PayRequest> {
+  const locker = await findRenewed(context, order)
+  const provider = locker.provider as Order['provider'] // from the quote that it was bought with
+  const facts = newQuoteFacts(context, await priceStorage(context, { ...order, provider }, 'body'))
+  const renewal = renewalOf(locker, scaleTerms(facts.terms, facts.units), unixNow(context))
+  // The x402 endpoint sells new lockers only.
+  return payRequestOf(facts, JSON.stringify(quoteBody({ ...facts, x402Url: null, renewal })))
+}
+
+function quoteAnswer({ config }: PurchasesContext, request: PayRequest, wire: WireRequest): QuoteAnswer {
+  const quote = JSON.parse(request.quote) as Quote
+  const challenges = challengesFor(storageCharges(config, quote), quoteIdOf(request), wire)
+  return selling.paymentRequired(request.quote, plainOfferText(quote), challenges)
+}
+
+/** What a quote's challenges ask for. A renewal is paid on chain only: what payers have signed opens a new locker. */
+export function storageCharges(config: Config, { accepts, extensions }: Quote): QuoteCharges {
+  const takesAuthorizations = config.x402.takesAuthorizations && extensions.svc.renewal === undefined
+  return quoteCharges(accepts, payeeOf(config, takesAuthorizations))
+}
+
+export function quoteIdOf({ pay_req_id, expires_at }: Pick<PayRequest, 'pay_req_id' | 'expires_at'>): selling.QuoteId {
+  return { payReqId: pay_req_id, expiresAt: expires_at }
+}
+
+const MAX_TEMPLATES = 500
+
+/** Made once for an order and a market. */
+async function templateOf(context: PurchasesContext, order: Order): Promise<OrderTemplate> {
+  const provider = await chooseProvider(context, order, 'body')
+  const market = await context.sales.market()
+  const templates = context.templates.get(market) ?? lru(MAX_TEMPLATES)
+  context.templates.set(market, templates)
+  const key = JSON.stringify([provider, order.units, order.pay_network, order.pay_asset])
+  const cached = templates.get(key)
+  if (cached) return cached
+  const facts = offerFacts(context.config, priceOrder(context.config, market, { ...order, provider }, 'body'))
+  const quote = quoteBody({ ...facts, ...PLACEHOLDER })
+  const pieces = quoteTemplate(quote)
+  const text = templateText(pieces)
+  const stored = { id: hash('sha256', text).slice(0, 32), text }
+  const charges = storageCharges(context.config, quote)
+  const template = { ...pieces, provider, units: order.units, stored, charges }
+  templates.set(key, template)
+  return template
+}
+
+/** A template is stored again after this time, so that a sweep never takes one away that quotes are being made from. */
+const STORE_AGAIN_SECONDS = 3600
+export const TEMPLATE_KEPT_SECONDS = 86_400
+
+/** Durable when it resolves. The template is stored before the first of its quotes. */
+async function storeQuote(context: PurchasesContext, quote: NewQuote): Promise<void> {
+  const { templateStoredAt, database } = context
+  const { template } = quote
+  const now = unixNow(context)
+  if ((templateStoredAt.get(template.id) ?? 0) <= now - STORE_AGAIN_SECONDS) {
+    await database.commit((tx) => storeTemplate(tx, template, now))
+    templateStoredAt.set(template.id, now)
+  }
+  await context.insertQuote(quote)
+}
 
 /** The same for everybody who orders the same at the same rates. */
 interface OfferFacts extends PricedOrder {
   baseUrl: string
-  /** Null while the x402 door is closed, and for what is not sold there. */
+  /** Null while the x402 endpoint sells nothing, and for what is not sold there. */
   x402Url: string | null
   isDevelopment: boolean
   /** For one unit. */
   terms: Terms
 }
 
-interface NewQuoteId extends sales.QuoteId {
+interface NewQuoteId extends selling.QuoteId {
   /** Unix seconds. */
   createdAt: number
 }
@@ -29,14 +182,14 @@ export function newQuoteFacts(context: Context, priced: PricedOrder): QuoteFacts
   return { ...offerFacts(context.config, priced), ...newQuoteId(context) }
 }
 
-export function offerFacts(config: Config, priced: PricedOrder): OfferFacts {
+function offerFacts(config: Config, priced: PricedOrder): OfferFacts {
   const { baseUrl } = config.http
   const terms = config.payments.terms[priced.provider]
   return { ...priced, baseUrl, x402Url: x402UrlOf(config), isDevelopment: config.mode === 'development', terms }
 }
 
 /** Where stock x402 clients buy; null where this gateway sends no signed payments. */
-export function x402UrlOf({ http, x402 }: Pick<Config, 'http' | 'x402'>): string | null {
+function x402UrlOf({ http, x402 }: Pick<Config, 'http' | 'x402'>): string | null {
   return x402.isOpen ? `${http.baseUrl}/v1/x402/storage` : null
 }
 
@@ -44,15 +197,15 @@ export function confirmUrlOf({ baseUrl }: Pick<OfferFacts, 'baseUrl'>): string {
   return `${baseUrl}/v1/storage/confirm`
 }
 
-export function newQuoteId(context: Context): NewQuoteId {
+function newQuoteId(context: Context): NewQuoteId {
   const createdAt = unixNow(context)
   const expiresAt = createdAt + context.config.payments.quoteTtlSeconds
   return { payReqId: `pr_${toHex(context.randomBytes(16))}`, createdAt, expiresAt }
 }
 
-export function quoteBody(facts: OfferFacts & sales.QuoteId & { renewal?: Renewal }): Quote {
+export function quoteBody(facts: OfferFacts & selling.QuoteId & { renewal?: Renewal }): Quote {
   const { baseUrl, units, provider, renewal } = facts
-  const body = sales.quoteBody({
+  const body = selling.quoteBody({
     ...facts,
     url: `${baseUrl}/v1/storage/request`,
     description: `${units} unit${units === 1 ? '' : 's'} of storage at ${provider}${renewal ? ', for a locker that is there' : ''}`,
@@ -73,7 +226,7 @@ export function quoteBody(facts: OfferFacts & sales.QuoteId & { renewal?: Renewa
 }
 
 /** Three units hold three times as much, for the same time. */
-export function scaleTerms(terms: Terms, units: number): Terms {
+function scaleTerms(terms: Terms, units: number): Terms {
   return {
     ...terms,
     storage_limit_bytes: terms.storage_limit_bytes * units,
@@ -90,6 +243,6 @@ export function payRequestOf(facts: QuoteRowFacts, quote: string): PayRequest {
   return { ...quoteRow(facts), quote }
 }
 
-export function quoteRow({ payReqId, createdAt, expiresAt, provider, units }: QuoteRowFacts) {
+function quoteRow({ payReqId, createdAt, expiresAt, provider, units }: QuoteRowFacts) {
   return { pay_req_id: payReqId, created_at: createdAt, expires_at: expiresAt, provider, units }
 }

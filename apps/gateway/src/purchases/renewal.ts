@@ -1,18 +1,18 @@
-// Quotes for a purchase that extends a locker (ADD-17). Anybody who knows its receipt may pay: it can only gain by that.
-// The quote says when the locker ends and how much was bought for it, never how much of it is used (T-57).
+// Purchases that extend a locker (ADD-17): what is quoted, and what happens once it is paid. Anybody who knows its receipt
+// may pay: it can only gain by that. The receipt, the links and the statements of the locker stay as they are.
 
 import type { Quote, Renewal } from '@svc/api/purchases'
-import { ValidationError } from '@svc/http-service/service-error'
-import { receiptNotFound } from '../auth/errors.ts'
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { lockerId } from '@svc/protocol/ids'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { receiptIsRenewal, receiptNotFound } from '../auth/errors.ts'
 import { requireWritable } from '../auth/restrictions.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
-import { type Context, unixNow } from '../context.ts'
-import type { Locker } from '../db/schema.ts'
-import { renewable } from '../lockers/renew-locker.ts'
-import { extended } from '../lockers/terms.ts'
-import { type Order, priceStorage } from './prices.ts'
-import { newQuoteFacts, payRequestOf, quoteBody, scaleTerms } from './quote.ts'
-import type { PayRequest } from './store.ts'
+import type { Context } from '../context.ts'
+import type { Locker, Tx } from '../db/schema.ts'
+import { findPurchase, insertRenewal, lockLocker, updateLocker } from '../lockers/store.ts'
+import { extended, quotedTerms } from '../lockers/terms.ts'
+import type { Order } from './prices.ts'
 
 export interface RenewalOrder extends Order {
   extends: string
@@ -22,22 +22,23 @@ export function isRenewal(order: Order & { extends?: string }): order is Renewal
   return order.extends !== undefined
 }
 
-export async function newRenewalRequest(context: Context, order: RenewalOrder): Promise<PayRequest> {
-  const locker = await findRenewed(context, order)
-  const provider = locker.provider as Order['provider'] // from the quote that it was bought with
-  const facts = newQuoteFacts(context, await priceStorage(context, { ...order, provider }, 'body'))
-  const renewal = renewalOf(locker, scaleTerms(facts.terms, facts.units), unixNow(context))
-  // The x402 endpoint sells new lockers only.
-  return payRequestOf(facts, JSON.stringify(quoteBody({ ...facts, x402Url: null, renewal })))
-}
-
-async function findRenewed({ database }: Context, order: RenewalOrder): Promise<Locker> {
+export async function findRenewed({ database }: Context, order: RenewalOrder): Promise<Locker> {
   const found = await findReceiptAndLocker(database.db, order.extends)
   if (!found) throw receiptNotFound()
   const locker = renewable(found.receipt, found.locker)
   requireWritable(locker)
   if (order.provider === undefined || order.provider === locker.provider) return locker
   throw new ValidationError({ loc: ['body', 'provider'], msg: `the locker is at ${locker.provider}: leave it out` })
+}
+
+/** The locker that a receipt opened, for a quote that extends it. */
+function renewable(receipt: SignedReceipt, locker: Locker | null): Locker {
+  if (receipt.extends !== undefined)
+    throw receiptIsRenewal(receipt.extends, 'name the receipt that the locker was opened with, which is in details')
+  if (locker) return locker
+  throw new ServiceError('locker_not_found', 'this receipt has not opened its locker yet', {
+    hint: 'its payer opens it with POST /v1/storage/signed_provision; then it can be renewed',
+  })
 }
 
 /** A locker may be restricted after its renewal was quoted: nothing is sold to it then (T-84). */
@@ -47,10 +48,29 @@ export async function requireForSale({ database }: Context, { extensions }: Quot
   if (found?.locker) requireWritable(found.locker)
 }
 
-/** What the locker has once it is paid; exact for a payment at this moment. */
-function renewalOf(locker: Locker, bought: Parameters<typeof extended>[1], now: number): Renewal {
+/**
+ * What the locker has once it is paid; exact for a payment at this moment. It says when the locker ends and how much was
+ * bought for it, never how much of it is used (T-57).
+ */
+export function renewalOf(locker: Locker, bought: Parameters<typeof extended>[1], now: number): Renewal {
   const { terms, expires_at } = extended(locker, bought, now)
   const { storage_limit_bytes, file_limit, egress_included_bytes } = terms
   const { receipt_id, locker_id } = locker
   return { receipt_id, locker_id, storage_limit_bytes, file_limit, egress_included_bytes, expires_at }
+}
+
+/**
+ * Extends the locker that a new receipt names, in the transaction that writes the receipt. A receipt extends once: its
+ * renewal has a row. It begins when it was paid, in Unix seconds.
+ */
+export async function renewLocker(tx: Tx, receipt: SignedReceipt, paidAt: number): Promise<void> {
+  const { receipt_id, extends: of } = receipt
+  if (of === undefined) return
+  const purchase = await findPurchase(tx, receipt_id)
+  if (!purchase) throw new Error(`the receipt ${receipt_id} has no quote`)
+  const bought = quotedTerms(purchase)
+  const locker_id = lockerId(of)
+  await insertRenewal(tx, { receipt_id, locker_id, terms: JSON.stringify(bought), renewed_at: paidAt })
+  const { terms, expires_at } = extended(await lockLocker(tx, locker_id), bought, paidAt)
+  await updateLocker(tx, locker_id, { terms: JSON.stringify(terms), expires_at })
 }

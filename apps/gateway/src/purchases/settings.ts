@@ -1,7 +1,9 @@
-// Settings of the purchases room: prices, terms and the locker limit.
+// Settings of the purchases room: prices, terms, the locker limit, and the keys that send x402 payments.
 
 import { PROVIDERS, type Provider, type Terms } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
+import { readEvmKey } from '@svc/http-service/evm-keys'
+import { readOptionalKey } from '@svc/http-service/keys'
 import { isPositive, readSalesConfig, type SalesConfig, type SalesSecrets } from '@svc/payments/selling/settings'
 
 export interface PaymentConfig extends SalesConfig {
@@ -110,4 +112,36 @@ function terms(settings: SettingsReader): Record<Provider, Terms> {
 function defaultTerms(provider: string, given: Partial<Terms> = {}): Terms {
   if (!IMMUTABLE.some((name) => name === provider)) return DEFAULT_TERMS
   return { ...DEFAULT_TERMS, settled_limit_bytes: given.storage_limit_bytes ?? DEFAULT_TERMS.storage_limit_bytes }
+}
+
+export interface X402Config {
+  /** Whether there is a key to send payments with. */
+  isOpen: boolean
+  /** Whether there is one for the EVM chain, where payments are authorizations that anybody may send. */
+  takesAuthorizations: boolean
+  /** How long a request waits for the chain before it answers that the payment is pending. */
+  waitSeconds: number
+}
+
+export interface X402Secrets {
+  svmFeePayerSeed: Uint8Array | null
+  evmFacilitatorKey: Uint8Array | null
+}
+
+/** A chain without a key takes no signed payments. The keys also pay the network fees. */
+export function readX402Settings(
+  settings: SettingsReader,
+  chains: Pick<SalesConfig, 'primary' | 'evm'>,
+  isProduction: boolean,
+): [X402Config, X402Secrets] {
+  const svmFeePayerSeed = readOptionalKey(settings, 'X402_SVM_FEE_PAYER_KEY', isProduction)
+  const evmFacilitatorKey = readEvmKey(settings, 'X402_EVM_FACILITATOR_KEY', isProduction)
+  if (svmFeePayerSeed && !chains.primary) settings.problem('X402_SVM_FEE_PAYER_KEY needs PRIMARY_RPC_URLS')
+  if (evmFacilitatorKey && !chains.evm) settings.problem('X402_EVM_FACILITATOR_KEY needs EVM_RPC_URLS')
+  const waitSeconds = settings.integer('X402_WAIT_SECONDS', 20, { min: 0, max: 300 })
+  const isOpen = svmFeePayerSeed !== null || evmFacilitatorKey !== null
+  return [
+    { isOpen, takesAuthorizations: evmFacilitatorKey !== null, waitSeconds },
+    { svmFeePayerSeed, evmFacilitatorKey },
+  ]
 }

@@ -3,8 +3,8 @@
 import { endOfTooMany, MAX_KEPT_QUOTES } from '@svc/payments/selling/too-many-quotes'
 import { type Context, unixNow } from '../context.ts'
 import { KEY_KEPT_SECONDS } from './idempotency.ts'
+import { TEMPLATE_KEPT_SECONDS } from './quote.ts'
 import { deleteUnpaidQuotes, deleteUnusedTemplates, forgetIdempotencyKeys, nthEndBefore } from './store.ts'
-import { TEMPLATE_KEPT_SECONDS } from './store-quotes.ts'
 
 /** Quotes that one transaction deletes, so that other writers do not wait long. */
 const BATCH = 1000

@@ -4,8 +4,8 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../../context.ts'
 import type { LockerDocument, ReceiptDocument, RefundDocument } from '../../continuity/documents.ts'
 import type { PaymentTransactionTable, Tx } from '../../db/schema.ts'
-import { renewLocker } from '../../lockers/renew-locker.ts'
 import { countLocker, findLocker, insertLocker } from '../../lockers/store.ts'
+import { renewLocker } from '../../purchases/renewal.ts'
 import {
   findReceiptOfRequest,
   insertPaymentTransaction,

@@ -6,12 +6,14 @@ import type { LockerRecord } from '@svc/api/lockers'
 import type { Quote } from '@svc/api/purchases'
 import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { ChainPayment } from '@svc/payments/payment'
 import { paymentRefused, payReqNotFound } from '@svc/payments/selling/errors'
 import { inQuoteTime, type QuotedLeg, quotedLeg, readPayment, transactionId } from '@svc/payments/selling/read-payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { receiptIsRenewal } from '../../auth/errors.ts'
+import type { Auth } from '../../auth/room.ts'
 import type { Context } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
 import type { LockerCreation } from '../../lockers/create-locker.ts'
@@ -34,6 +36,14 @@ interface SponsoredPurchase {
   /** Whether this call wrote the receipt. */
   isNew: boolean
   locker: LockerCreation
+}
+
+export async function requireSponsor({ sponsors }: Auth, { headers }: WireRequest): Promise<{ service: string }> {
+  if (sponsors) return sponsors.verify(headers.authorization)
+  throw new ServiceError('OIDC_TOKEN_INVALID', 'this gateway knows no identity provider of sponsors', {
+    hint: 'its operator sets SPONSOR_OIDC_ISSUER and its companions; until then, use POST /v1/storage/confirm',
+    headers: { 'www-authenticate': 'Bearer' },
+  })
 }
 
 export async function confirmSponsored(

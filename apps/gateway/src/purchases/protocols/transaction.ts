@@ -15,23 +15,18 @@ import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.
 
 type ConfirmBody = Body<typeof confirmStorage>
 
-export type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<Confirmation>
-
 /** Checks in the order of AMB-86. A paid quote answers its receipt to its payer again, even long after it expired. */
-export function createConfirmPayment(context: Context): ConfirmPayment {
-  const { db } = context.database
-  const confirmUrl = confirmUrlOf(context.config.http)
-  return async (body, wire) => {
-    const proof = payerProof(wire.headers, body)
-    const existing = await findReceiptOfRequest(db, body.pay_req_id)
-    if (existing) {
-      await requirePayerProof(proof, existing, confirmUrl, () => limitStranger(context, wire, null))
-      await context.continuity.requireWritten({ kind: 'receipt', key: existing.receipt_id })
-      return confirmation(existing, true)
-    }
-    const [claimed] = await claim(context, await readProof(context, body, requireTransaction(proof), wire))
-    return confirmation(claimed.receipt, !claimed.isNew)
+export async function confirmPayment(context: Context, body: ConfirmBody, wire: WireRequest): Promise<Confirmation> {
+  const proof = payerProof(wire.headers, body)
+  const existing = await findReceiptOfRequest(context.database.db, body.pay_req_id)
+  if (existing) {
+    const confirmUrl = confirmUrlOf(context.config.http)
+    await requirePayerProof(proof, existing, confirmUrl, () => limitStranger(context, wire, null))
+    await context.continuity.requireWritten({ kind: 'receipt', key: existing.receipt_id })
+    return confirmation(existing, true)
   }
+  const [claimed] = await claim(context, await readProof(context, body, requireTransaction(proof), wire))
+  return confirmation(claimed.receipt, !claimed.isNew)
 }
 
 export function confirmation(receipt: SignedReceipt, idempotent: boolean): Confirmation {

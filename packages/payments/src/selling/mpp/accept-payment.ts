@@ -1,6 +1,8 @@
 // The request header Accept-Payment: which payment methods a client has, and which it likes better.
 
-import type { Charge } from './challenge.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { QuoteId } from '../quote.ts'
+import { type Charge, challengeHeader, type QuoteCharges } from './challenge.ts'
 
 const MAX_CHARACTERS = 512
 const RANGE = /^([a-z0-9-]+|\*)\/([a-zA-Z0-9-]+|\*)(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/
@@ -9,6 +11,15 @@ interface Range {
   method: string
   intent: string
   weight: number
+}
+
+/** The header WWW-Authenticate of a quote, with what the client can pay by. */
+export function challengesFor(
+  { charges, payee }: QuoteCharges,
+  id: QuoteId,
+  { headers }: { headers: IncomingHttpHeaders },
+): string | null {
+  return challengeHeader(acceptedCharges(charges, headers['accept-payment']), id, payee)
 }
 
 /** The charges that the client can pay, the best first. All of them if it names none of ours, or nothing readable. */

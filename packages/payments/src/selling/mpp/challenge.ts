@@ -11,6 +11,7 @@ import { MPP_CHALLENGE_PREFIX } from '@svc/protocol/names'
 import { EVM, networkNamed } from '../../networks.ts'
 import { inTurns, MAX_CHARACTERS } from '../payment-headers.ts'
 import type { QuoteId } from '../quote.ts'
+import type { SalesConfig } from '../settings.ts'
 
 /** What challenges say of the seller. */
 export interface Payee {
@@ -42,6 +43,31 @@ export interface Challenge {
   request: string
   expires: string
   opaque: string
+}
+
+/** All that a quote's challenges are made from, besides its id. */
+export interface QuoteCharges {
+  charges: readonly Charge[]
+  payee: Payee
+}
+
+interface SellerConfig {
+  http: { baseUrl: string }
+  mode: string
+  payments: Pick<SalesConfig, 'primary'>
+}
+
+export function payeeOf({ http, mode, payments }: SellerConfig, takesAuthorizations: boolean): Payee {
+  return {
+    realm: new URL(http.baseUrl).host,
+    isDevelopment: mode === 'development',
+    primaryWallet: payments.primary?.treasury ?? null,
+    takesAuthorizations,
+  }
+}
+
+export function quoteCharges(accepts: readonly PaymentLeg[], payee: Payee): QuoteCharges {
+  return { charges: chargesOf(accepts, payee), payee }
 }
 
 const REFERENCE_PLACE = paymentReference('')

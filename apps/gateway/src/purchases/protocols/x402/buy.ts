@@ -1,16 +1,16 @@
-import type { Quote } from '@svc/api/purchases'
+// Buying with what an x402 client has signed (PAYMENT-SIGNATURE): the gateway sends the payment and opens the locker.
+
 import type { PaymentSignature, X402Purchase, X402Quote } from '@svc/api/x402'
 import { addressKey } from '@svc/guard/address-key'
-import { Answer, JsonText } from '@svc/http-service/answer'
+import { Answer } from '@svc/http-service/answer'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'
-import { x402OfferText } from '@svc/payments/selling/payment-headers'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { limitStranger } from '../../../auth/limits.ts'
-import { unixNow } from '../../../context.ts'
-import { idempotencyKey, quoteOnce } from '../../idempotency.ts'
-import { findPayRequest, findReceiptOfRequest, insertPayRequest, type PayRequest } from '../../store.ts'
+import type { PurchasesContext } from '../../context.ts'
+import { idempotencyKey } from '../../idempotency.ts'
+import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
 import { confirmation } from '../transaction.ts'
 import {
   cannotSettle,
@@ -22,27 +22,26 @@ import {
   x402Disabled,
 } from './errors.ts'
 import { isOpen } from './finish-settlement.ts'
+import { type Offer, offer, withOffer, type X402Order } from './offer.ts'
 import { x402Receipt } from './offer-receipt.ts'
-import { ANNOUNCED } from './offered.ts'
-import { openLocker } from './open-locker.ts'
-import { payOnce } from './pay-once.ts'
+import { openLocker, payOnce } from './pay-once.ts'
 import { identifiedQuote, identifierConflict, releaseIdentifier } from './payment-identifier.ts'
 import { readPaymentSignature, signedLeg } from './payment-signature.ts'
-import { newX402Request, type X402Order } from './quote.ts'
-import type { X402Context } from './room.ts'
 import { resumeSettlement } from './settle.ts'
 import type { Settler, SignedPayment } from './settler.ts'
-import { findSettlement } from './store.ts'
 
 type Bought = Answer<X402Purchase>
-type Offer = Answer<JsonText<X402Quote>>
 type From = Pick<SignedPayment, 'address' | 'isKeyed'>
 
 /**
  * Without PAYMENT-SIGNATURE, answers a quote to sign; with it, settles the payment, opens the locker and answers the
  * receipt.
  */
-export async function buyStorage(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
+export async function buyStorage(
+  context: PurchasesContext,
+  order: X402Order,
+  wire: WireRequest,
+): Promise<Bought | Offer> {
   if (context.settlers.size === 0) throw x402Disabled()
   await limitStranger(context, wire, null)
   requireNewLocker(order)
@@ -54,7 +53,12 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
 }
 
 /** A payment that is refused for good is answered with what to sign instead. */
-async function buy(context: X402Context, order: X402Order, header: string | string[], from: From): Promise<Bought> {
+async function buy(
+  context: PurchasesContext,
+  order: X402Order,
+  header: string | string[],
+  from: From,
+): Promise<Bought> {
   const { request, signature } = await readQuote(context, order, header)
   const id = signature.extensions?.['payment-identifier']?.info.id
   try {
@@ -71,7 +75,7 @@ async function buy(context: X402Context, order: X402Order, header: string | stri
 
 /** The purchase that the client's identifier names, for its payer. What was signed for the new quote is not sent. */
 async function boughtBefore(
-  context: X402Context,
+  context: PurchasesContext,
   request: PayRequest,
   { payload, leg }: SignedPayment,
   settler: Settler,
@@ -87,79 +91,9 @@ async function boughtBefore(
   return bought(context, request, settled.receipt, true)
 }
 
-/**
- * Under an Idempotency-Key, a call that is repeated gets the same quote, also once it is paid: a key may be guessed, and
- * the receipt is for its payer (ADD-13). A stock client signs once more, is recognized by that, and pays nothing.
- */
-async function offer(context: X402Context, order: X402Order, wire: WireRequest): Promise<Offer> {
-  const { db } = context.database
-  const key = idempotencyKey(wire)
-  if (key === null) return offered(context, await newStoredRequest(context, order))
-  const { units = 1, provider = null, tags = null, ...unknown } = order
-  const request = await quoteOnce(context, {
-    key,
-    order: ['x402', units, provider, tags],
-    unknown,
-    make: () => newX402Request(context, order),
-    isUsed: async ({ pay_req_id }) =>
-      Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))),
-  })
-  if (await findReceiptOfRequest(db, request.pay_req_id)) return offered(context, request)
-  // Throws while a payment is under way: what is signed then would be refused.
-  const earlier = await resumeSettlement(context, request)
-  if (isOpen(earlier)) throw earlierPaymentOpen(earlier.network, earlier.open)
-  return offered(context, request)
-}
-
-async function newStoredRequest(context: X402Context, order: X402Order): Promise<PayRequest> {
-  const request = await newX402Request(context, order)
-  await context.database.commit((tx) => insertPayRequest(tx, request))
-  return request
-}
-
-async function offered({ signOffers }: X402Context, { quote: text, expires_at }: PayRequest): Promise<Offer> {
-  const quote = JSON.parse(text) as X402Quote
-  const signed = { ...quote, extensions: { ...quote.extensions, ...(await signOffers(quote, expires_at)) } }
-  return new Answer(402, new JsonText<X402Quote>(JSON.stringify(signed)), {
-    'payment-required': paymentRequired(quote),
-  })
-}
-
-function paymentRequired(quote: X402Quote, error?: string): string {
-  return Buffer.from(x402OfferText(quote, { error, extensions: ANNOUNCED })).toString('base64')
-}
-
-/**
- * The same quote while it can be paid, because it is paid once at most; otherwise a new one. Not instead of a renewal:
- * what is sold here is a new locker.
- */
-async function withOffer(
-  context: X402Context,
-  order: X402Order,
-  request: PayRequest,
-  refusal: PaymentRefused,
-): Promise<ServiceError> {
-  const { db } = context.database
-  const receipt = await findReceiptOfRequest(db, request.pay_req_id)
-  // What was sent before may still pay: nothing must be signed beside it.
-  if (!receipt && (await findSettlement(db, request.pay_req_id))) return refusal
-  // The signature may be for any quote of this gateway.
-  const { svc } = (JSON.parse(request.quote) as X402Quote | Quote).extensions
-  if ('renewal' in svc) return refusal
-  const isPayable = !receipt && svc.info.flow === 'sign-and-repeat' && unixNow(context) <= request.expires_at
-  try {
-    const payable = isPayable ? request : await newStoredRequest(context, order)
-    return refusal.offering(paymentRequired(JSON.parse(payable.quote), refusal.reason))
-  } catch (error) {
-    // The refusal counts, even where nothing can be sold right now.
-    if (error instanceof ServiceError) return refusal
-    throw error
-  }
-}
-
 /** Reads the signature and the quote that it is for. */
 async function readQuote(
-  { database }: X402Context,
+  { database }: PurchasesContext,
   order: X402Order,
   header: string | string[],
 ): Promise<{ request: PayRequest; signature: PaymentSignature }> {
@@ -174,7 +108,7 @@ async function readQuote(
 }
 
 function readPayment(
-  context: X402Context,
+  context: PurchasesContext,
   request: PayRequest,
   signature: PaymentSignature,
   from: From,
@@ -206,7 +140,7 @@ function otherOrder(field: string, quoted: string | number): ValidationError {
 }
 
 async function bought(
-  context: X402Context,
+  context: PurchasesContext,
   request: PayRequest,
   receipt: SignedReceipt,
   idempotent: boolean,

@@ -6,9 +6,9 @@ import type { ChainPayment } from '@svc/payments/payment'
 import { quotedLeg } from '@svc/payments/selling/read-payment'
 import { paymentReference } from '@svc/protocol/ids'
 import { unixNow } from '../../../context.ts'
+import type { PurchasesContext } from '../../context.ts'
 import { notSettled, settlementPending } from './errors.ts'
 import { authorizationOf, claimSettled, type Settled, settlerOf } from './finish-settlement.ts'
-import type { X402Context } from './room.ts'
 import { Refused, type SignedPayment } from './settler.ts'
 
 /**
@@ -16,7 +16,7 @@ import { Refused, type SignedPayment } from './settler.ts'
  * a refusal without an offer, because whoever signs once more might pay twice (T-157).
  */
 export async function claimEarlier(
-  context: X402Context,
+  context: PurchasesContext,
   payment: SignedPayment,
   refusal: ServiceError,
 ): Promise<Settled> {
@@ -49,7 +49,7 @@ const REPEATED_AFTER_SECONDS = 15
  * The receipt of another payment of the quote by its payer, of which nothing is noted: a call that is repeated as a whole,
  * under its Idempotency-Key, gets the same quote and signs another payment for it (T-185). Null where there is none.
  */
-export async function claimSamePayer(context: X402Context, payment: SignedPayment): Promise<Settled | null> {
+export async function claimSamePayer(context: PurchasesContext, payment: SignedPayment): Promise<Settled | null> {
   const { request, leg, payload, isKeyed } = payment
   if (!isKeyed || unixNow(context) < request.created_at + REPEATED_AFTER_SECONDS) return null
   const { network, ...quoted } = quotedLeg(leg)
@@ -71,7 +71,7 @@ export async function claimSamePayer(context: X402Context, payment: SignedPaymen
 }
 
 async function findUse(
-  context: X402Context,
+  context: PurchasesContext,
   { request, leg, payload }: SignedPayment,
 ): Promise<{ tx: string | null } | null> {
   const settler = settlerOf(context, quotedLeg(leg).network.name)

@@ -10,9 +10,9 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { giveBack } from '../../../budgets/budgets.ts'
 import { tagsOf } from '../../../lockers/create-locker.ts'
 import { claim } from '../../claim.ts'
+import type { PurchasesContext } from '../../context.ts'
 import type { PayRequest } from '../../store.ts'
 import { type OpenPayment, settlementPending } from './errors.ts'
-import type { X402Context } from './room.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
 import { deleteSettlement, noteSearch, type Settlement } from './store.ts'
 
@@ -30,7 +30,7 @@ export function isOpen(outcome: SettlementResult | 'none'): outcome is Open {
   return typeof outcome === 'object' && 'open' in outcome
 }
 
-export function settlerOf({ settlers }: X402Context, networkName: string): Settler | undefined {
+export function settlerOf({ settlers }: PurchasesContext, networkName: string): Settler | undefined {
   const network = networkNamed(networkName)
   return network ? settlers.get(network) : undefined
 }
@@ -63,7 +63,7 @@ export function paidLeg(request: PayRequest, settlement: Settlement): PaidLeg {
  * while that is not known.
  */
 export async function finishSettlement(
-  context: X402Context,
+  context: PurchasesContext,
   request: PayRequest,
   settlement: Settlement,
 ): Promise<SettlementResult> {
@@ -101,7 +101,7 @@ export async function finishSettlement(
 }
 
 /** A payment that succeeded pays for its fee; one that expired has cost none. */
-function giveBackFee({ database }: X402Context, { tx: paid }: Settlement): Promise<void> {
+function giveBackFee({ database }: PurchasesContext, { tx: paid }: Settlement): Promise<void> {
   return database.commit((tx) => giveBack(tx, paid))
 }
 
@@ -113,7 +113,7 @@ function requireFailure(reading: ChainReading): void {
 const PENDING: SettlementOutcome = { outcome: 'pending' }
 
 async function outcomeOf(
-  context: X402Context,
+  context: PurchasesContext,
   settlement: Settlement,
   leg: X402Leg,
   read: 'not_found' | 'rejected',
@@ -131,7 +131,7 @@ async function outcomeOf(
 const INTERVALS = { intervalMs: 100, maxIntervalMs: 1000 }
 
 /** Reads until the chain shows the transaction or the time is up. */
-async function watch(context: X402Context, leg: PaidLeg, settlement: Settlement): Promise<ChainReading> {
+async function watch(context: PurchasesContext, leg: PaidLeg, settlement: Settlement): Promise<ChainReading> {
   const reader = context.sales.reader(leg.network)
   let reading: ChainReading = { outcome: 'not_found' }
   const read = async () => {
@@ -146,7 +146,7 @@ const ANY_TIME = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSecond
 
 /** Receipt and locker are one commit, so that a buyer who does not come back has both. */
 export async function claimSettled(
-  context: X402Context,
+  context: PurchasesContext,
   request: PayRequest,
   leg: PaidLeg,
   payment: ChainPayment,

@@ -9,12 +9,12 @@ import type { Callers, WalletCaller } from '../../../auth/callers.ts'
 import { limitStranger } from '../../../auth/limits.ts'
 import { unixNow } from '../../../context.ts'
 import { listLockers } from '../../../lockers/list-lockers.ts'
-import type { X402Context } from './room.ts'
+import type { PurchasesContext } from '../../context.ts'
 import { readSignIn, SignInRefused, signInChallenge } from './sign-in.ts'
 
 /** Nothing is sold here: without a sign-in, and after one that is refused, the answer is what to sign. */
 export async function listBought(
-  context: X402Context,
+  context: PurchasesContext,
   callers: Callers,
   query: Query<typeof declaration>,
   wire: WireRequest,
@@ -32,7 +32,7 @@ export async function listBought(
 }
 
 async function signedIn(
-  context: X402Context,
+  context: PurchasesContext,
   callers: Callers,
   wire: WireRequest,
   { url, header }: { url: string; header: string | string[] },
@@ -44,7 +44,7 @@ async function signedIn(
   return caller
 }
 
-function signInRequired(context: X402Context, url: string, error: string): Answer<SignInRequired> {
+function signInRequired(context: PurchasesContext, url: string, error: string): Answer<SignInRequired> {
   const required: SignInRequired = {
     x402Version: 2,
     resource: { url, description: 'The lockers of a wallet', mimeType: 'application/json' },

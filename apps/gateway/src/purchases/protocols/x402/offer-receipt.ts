@@ -2,11 +2,11 @@
 // receipts. Both are extras: where the key cannot be reached, a sale goes on without them.
 
 import type { X402Leg, X402Quote } from '@svc/api/x402'
-import { lru } from '@svc/concurrency/caches'
 import { concat, toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../../../context.ts'
+import type { PurchasesContext } from '../../context.ts'
 
 const VERSION = 1
 /** The multicodec of Ed25519 public keys. */
@@ -43,42 +43,43 @@ const SCHEMA = {
   required: ['offers'],
 }
 
-/** An offer for each leg of a quote; none where the key cannot be reached. `expiresAt` in Unix seconds. */
-export type SignOffers = (
-  quote: Pick<X402Quote, 'resource' | 'accepts'>,
-  expiresAt: number,
-) => Promise<Pick<X402Quote['extensions'], 'offer-receipt'>>
-
-const MAX_OFFERS = 1000
 /** An offer names no quote, so all of one minute and price share a signature. */
 const SHARED_SECONDS = 60
 
-export function createSignOffers({ statementKeys, log }: Context): SignOffers {
-  const signatures = lru<string, string>(MAX_OFFERS)
-
-  async function offerOf(key: StatementKey, url: string, leg: X402Leg, validUntil: number): Promise<string> {
-    const { scheme, network, asset, payTo, amount } = leg
-    const payload = { version: VERSION, resourceUrl: url, scheme, network, asset, payTo, amount, validUntil }
-    const name = canonicalJson([toBase58(key.publicKey), payload])
-    const signature = signatures.get(name) ?? (await jws(key, payload))
-    signatures.set(name, signature)
-    return signature
+/** An offer for each leg of a quote; none where the key cannot be reached. `expiresAt` in Unix seconds. */
+export async function signOffers(
+  context: PurchasesContext,
+  { resource, accepts }: Pick<X402Quote, 'resource' | 'accepts'>,
+  expiresAt: number,
+): Promise<Pick<X402Quote['extensions'], 'offer-receipt'>> {
+  const { statementKeys, log } = context
+  // A signer that does not answer would hold up every quote.
+  if ((await statementKeys.health()) === 'failing') return {}
+  const validUntil = expiresAt - (expiresAt % SHARED_SECONDS)
+  try {
+    const key = await statementKeys.current()
+    const signed = await Promise.all(accepts.map((leg) => offerOf(context, key, resource.url, leg, validUntil)))
+    const offers = signed.map((signature, acceptIndex) => ({ format: 'jws' as const, acceptIndex, signature }))
+    return { 'offer-receipt': { info: { offers }, schema: SCHEMA } }
+  } catch (err) {
+    log.warn({ err }, 'a quote is answered without the offers of the extension offer-receipt')
+    return {}
   }
+}
 
-  return async ({ resource, accepts }, expiresAt) => {
-    // A signer that does not answer would hold up every quote.
-    if ((await statementKeys.health()) === 'failing') return {}
-    const validUntil = expiresAt - (expiresAt % SHARED_SECONDS)
-    try {
-      const key = await statementKeys.current()
-      const signed = await Promise.all(accepts.map((leg) => offerOf(key, resource.url, leg, validUntil)))
-      const offers = signed.map((signature, acceptIndex) => ({ format: 'jws' as const, acceptIndex, signature }))
-      return { 'offer-receipt': { info: { offers }, schema: SCHEMA } }
-    } catch (err) {
-      log.warn({ err }, 'a quote is answered without the offers of the extension offer-receipt')
-      return {}
-    }
-  }
+async function offerOf(
+  { offerSignatures }: PurchasesContext,
+  key: StatementKey,
+  url: string,
+  leg: X402Leg,
+  validUntil: number,
+): Promise<string> {
+  const { scheme, network, asset, payTo, amount } = leg
+  const payload = { version: VERSION, resourceUrl: url, scheme, network, asset, payTo, amount, validUntil }
+  const name = canonicalJson([toBase58(key.publicKey), payload])
+  const signature = offerSignatures.get(name) ?? (await jws(key, payload))
+  offerSignatures.set(name, signature)
+  return signature
 }
 
 async function jws(key: StatementKey, payload: Record<string, Json>): Promise<string> {

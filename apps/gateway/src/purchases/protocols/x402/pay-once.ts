@@ -1,15 +1,21 @@
-// The receipt of a payment that its payer has signed: settled now, or before.
+// What a payment that its payer has only signed buys: the receipt, and the locker for the wallet that paid.
 
+import { createFile } from '@svc/api/files'
+import { signedProvision } from '@svc/api/lockers'
+import type { X402Purchase } from '@svc/api/x402'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { findReceiptOfRequest } from '../../store.ts'
+import { unixNow } from '../../../context.ts'
+import { createLocker, tagsOf } from '../../../lockers/create-locker.ts'
+import type { PurchasesContext } from '../../context.ts'
+import { findReceiptOfRequest, type PayRequest } from '../../store.ts'
 import { notSettled } from './errors.ts'
 import type { Settled } from './finish-settlement.ts'
-import type { X402Context } from './room.ts'
 import { settlePayment } from './settle.ts'
 import type { Settler, SignedPayment } from './settler.ts'
 import { findSettlement } from './store.ts'
 
-export async function payOnce(context: X402Context, payment: SignedPayment, settler: Settler): Promise<Settled> {
+/** The receipt of a signed payment: settled now, or before. */
+export async function payOnce(context: PurchasesContext, payment: SignedPayment, settler: Settler): Promise<Settled> {
   const existing = await findReceiptOfRequest(context.database.db, payment.request.pay_req_id)
   const settled = existing ? { receipt: existing, isNew: false } : await settlePayment(context, payment)
   await requirePayer(context, payment, settler, settled.receipt)
@@ -22,7 +28,7 @@ export async function payOnce(context: X402Context, payment: SignedPayment, sett
  * the payment that was settled, or another one that the payer signed (ADD-13).
  */
 async function requirePayer(
-  { database }: X402Context,
+  { database }: PurchasesContext,
   { id, request, payload, leg }: SignedPayment,
   settler: Settler,
   { payer_pubkey }: SignedReceipt,
@@ -30,4 +36,39 @@ async function requirePayer(
   const settlement = await findSettlement(database.db, request.pay_req_id)
   if (settlement?.payment_id === id || (await settler.signer(payload, leg)) === payer_pubkey) return
   throw notSettled({ why: 'invalid', reason: 'quote_already_paid' }, leg)
+}
+
+type Opened = Pick<X402Purchase, 'locker_id' | 'next_step'>
+
+/**
+ * Opens the locker of a receipt, or finds it open, so that a buyer who repeats a payment after an interruption finds the
+ * same. What was paid stays paid: where the owner has too many lockers, the answer says so.
+ */
+export async function openLocker(
+  context: PurchasesContext,
+  request: PayRequest,
+  receipt: SignedReceipt,
+): Promise<Opened> {
+  const { database, config } = context
+  const order = {
+    receipt,
+    request,
+    tags: tagsOf(request.quote),
+    createdAt: unixNow(context),
+    maxPerOwner: config.payments.maxLockersPerOwner,
+  }
+  const made = await database.commit((tx, note) => createLocker(tx, note, order))
+  const signed = { method: 'POST' as const, signer: receipt.payer_pubkey, sig_alg: receipt.sig_alg }
+  const { baseUrl } = config.http
+  if (made.outcome === 'refused') {
+    const { path, auth } = signedProvision
+    const what = `Open the locker once you may have another: ${made.refusal.message}. The receipt stays good.`
+    return { locker_id: null, next_step: { what, ...signed, url: baseUrl + path, ops: [...auth.ops] } }
+  }
+  const { locker_id } = made.locker
+  if (made.outcome === 'existing') await context.continuity.requireWritten({ kind: 'locker', key: locker_id })
+  const url = baseUrl + createFile.path.replace('{locker_id}', locker_id)
+  const what =
+    'Store a file: name it with {"filename": …} in a request that the wallet that paid has signed, then PUT its bytes to upload_url.'
+  return { locker_id, next_step: { what, ...signed, url, ops: [...createFile.auth.ops] } }
 }

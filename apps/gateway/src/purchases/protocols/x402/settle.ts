@@ -7,6 +7,7 @@ import { quoteExpired } from '@svc/payments/selling/errors'
 import { quotedLeg } from '@svc/payments/selling/read-payment'
 import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../../../budgets/budgets.ts'
 import { unixNow } from '../../../context.ts'
+import type { PurchasesContext } from '../../context.ts'
 import { type PayRequest, takeAuthorization } from '../../store.ts'
 import { RESUME_SECONDS } from '../../sweep.ts'
 import { claimEarlier, claimSamePayer } from './claim-earlier.ts'
@@ -21,7 +22,6 @@ import {
   type SettlementResult,
   settlerOf,
 } from './finish-settlement.ts'
-import type { X402Context } from './room.ts'
 import type { SettlementOrder, SignedPayment } from './settler.ts'
 import {
   deleteSettlement,
@@ -33,7 +33,7 @@ import {
   type Settlement,
 } from './store.ts'
 
-export async function settlePayment(context: X402Context, payment: SignedPayment): Promise<Settled> {
+export async function settlePayment(context: PurchasesContext, payment: SignedPayment): Promise<Settled> {
   const { request, leg } = payment
   const { db } = context.database
   const { network } = quotedLeg(leg)
@@ -78,14 +78,17 @@ export async function settlePayment(context: X402Context, payment: SignedPayment
 }
 
 /** An authorization that may be sent for longer than it is looked for could pay without a receipt. */
-function requireShortLife(context: X402Context, { payload, leg }: SignedPayment): void {
+function requireShortLife(context: PurchasesContext, { payload, leg }: SignedPayment): void {
   if (!('authorization' in payload)) return
   if (BigInt(payload.authorization.validBefore) <= BigInt(unixNow(context) + RESUME_SECONDS)) return
   throw notSettled({ why: 'invalid', reason: 'authorization_valid_too_long' }, leg)
 }
 
 /** Finishes an earlier settlement of the quote. */
-export async function resumeSettlement(context: X402Context, request: PayRequest): Promise<SettlementResult | 'none'> {
+export async function resumeSettlement(
+  context: PurchasesContext,
+  request: PayRequest,
+): Promise<SettlementResult | 'none'> {
   const settlement = await findSettlement(context.database.db, request.pay_req_id)
   if (!settlement) return 'none'
   const { tx, network } = settlement
@@ -99,7 +102,7 @@ export async function resumeSettlement(context: X402Context, request: PayRequest
 const RESUME_LIMIT = 50
 
 /** Finishes the settlements of buyers who did not come back: every buyer who paid gets a receipt and a locker. */
-export async function resumeSettlements(context: X402Context): Promise<void> {
+export async function resumeSettlements(context: PurchasesContext): Promise<void> {
   const now = unixNow(context)
   const expired = { after: now - RESUME_SECONDS, before: now }
   const requests = await findOpenSettlements(context.database.db, expired, RESUME_LIMIT)
@@ -121,7 +124,7 @@ export async function resumeSettlements(context: X402Context): Promise<void> {
  * From then on its authorization is for this quote alone, no matter who sends it (T-46). `failed` is an earlier attempt of the
  * same payment, whose fee is lost.
  */
-function noteFor(context: X402Context, payment: SignedPayment, failed?: Settlement): SettlementOrder['note'] {
+function noteFor(context: PurchasesContext, payment: SignedPayment, failed?: Settlement): SettlementOrder['note'] {
   const { pay_req_id } = payment.request
   const { network: on } = quotedLeg(payment.leg)
   const network = on.name
@@ -159,12 +162,12 @@ function noteFor(context: X402Context, payment: SignedPayment, failed?: Settleme
   }
 }
 
-function payerLimit({ config }: X402Context, payer: string): Limit {
+function payerLimit({ config }: PurchasesContext, payer: string): Limit {
   const { failedPerPayer: count, lostPercent: percentOfDay } = config.budgets
   return { who: `payer ${payer}`, count, seconds: HOUR, percentOfDay }
 }
 
-function addressLimit({ config }: X402Context, { address }: SignedPayment): Limit {
+function addressLimit({ config }: PurchasesContext, { address }: SignedPayment): Limit {
   const { failedPerAddress: count, lostPercent: percentOfDay } = config.budgets
   return { who: `address ${address}`, count, seconds: HOUR, percentOfDay }
 }

@@ -1,48 +1,63 @@
-// From a payment credential to the receipt: by the transaction that the payer has sent, or by sending what they signed.
+// The Machine Payments Protocol. A credential shows the transaction that the payer has sent, or holds a transfer of USDC on
+// the EVM chain that they have signed for the challenge (EIP-3009), which is sent as x402 payments are.
 
 import type { Body } from '@svc/api/endpoint'
+import type { AuthorizationPayload } from '@svc/api/mpp'
 import type { Confirmation, confirmStorage, Quote, requestStorage } from '@svc/api/purchases'
+import { addressKey } from '@svc/guard/address-key'
 import { Answer } from '@svc/http-service/answer'
 import { ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import type { Challenge } from '@svc/payments/selling/mpp/challenge'
+import { EVM } from '@svc/payments/networks'
+import { challengesFor } from '@svc/payments/selling/mpp/accept-payment'
+import type { Challenge, Charge } from '@svc/payments/selling/mpp/challenge'
 import { type Credential, chargeOf, readCredential, unknownChallenge } from '@svc/payments/selling/mpp/credential'
 import { asProblem } from '@svc/payments/selling/mpp/problems'
 import { paymentReceipt } from '@svc/payments/selling/mpp/receipt'
-import { limitStranger } from '../../../auth/limits.ts'
-import { unixNow } from '../../../context.ts'
-import { challengesFor, quoteCharges, quoteIdOf } from '../../challenges.ts'
-import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
-import { confirmation } from '../transaction.ts'
-import { PaymentRefused } from '../x402/errors.ts'
-import { openLocker } from '../x402/open-locker.ts'
-import { payOnce } from '../x402/pay-once.ts'
-import { findSettlement } from '../x402/store.ts'
-import { signedTransfer } from './authorization.ts'
-import type { MppContext } from './room.ts'
+import { keccak256, toBytes } from 'viem'
+import { limitStranger } from '../../auth/limits.ts'
+import { unixNow } from '../../context.ts'
+import type { PurchasesContext } from '../context.ts'
+import { quoteIdOf, storageCharges } from '../quote.ts'
+import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
+import { confirmation, confirmPayment } from './transaction.ts'
+import { cannotSettle, PaymentRefused } from './x402/errors.ts'
+import { openLocker, payOnce } from './x402/pay-once.ts'
+import type { Settler, SignedPayment } from './x402/settler.ts'
+import { findSettlement } from './x402/store.ts'
 
 type Order = Body<typeof requestStorage>
 type Confirm = Body<typeof confirmStorage>
 type Bought = Answer<Confirmation>
 
-/** Clients repeat the order that was answered with the challenge. Without a credential, it is answered with a quote. */
-export async function payWithCredential(context: MppContext, order: Order, wire: WireRequest) {
+/** Clients repeat the order that was answered with the challenge. Null without a credential. */
+export async function buyWithCredential(
+  context: PurchasesContext,
+  order: Order,
+  wire: WireRequest,
+): Promise<Bought | null> {
   const credential = await readCounted(context, wire)
-  if (!credential) return context.requestQuote(order, wire)
+  if (!credential) return null
   const request = await findQuote(context, credential)
   requireSameOrder(order, request)
   return pay(context, request, credential, wire)
 }
 
-export async function confirmWithCredential(context: MppContext, body: Confirm, wire: WireRequest) {
+/** Null without a credential. */
+export async function confirmWithCredential(
+  context: PurchasesContext,
+  body: Confirm,
+  wire: WireRequest,
+): Promise<Bought | null> {
   const credential = await readCounted(context, wire)
-  if (!credential) return context.confirmPayment(body, wire)
+  if (!credential) return null
   if (credential.payReqId !== body.pay_req_id) throw asProblem(unknownChallenge())
   return pay(context, await findQuote(context, credential), credential, wire)
 }
 
 /** A credential that cannot be used is counted like one that can. */
-async function readCounted(context: MppContext, wire: WireRequest): Promise<Credential | null> {
+async function readCounted(context: PurchasesContext, wire: WireRequest): Promise<Credential | null> {
+  if (wire.headers.authorization === undefined) return null
   try {
     const credential = readCredential(wire.headers.authorization)
     if (credential) await limitStranger(context, wire, null)
@@ -53,13 +68,18 @@ async function readCounted(context: MppContext, wire: WireRequest): Promise<Cred
   }
 }
 
-async function findQuote({ database }: MppContext, { payReqId }: Credential): Promise<PayRequest> {
+async function findQuote({ database }: PurchasesContext, { payReqId }: Credential): Promise<PayRequest> {
   const request = await findPayRequest(database.db, payReqId)
   if (!request) throw asProblem(unknownChallenge())
   return request
 }
 
-async function pay(context: MppContext, request: PayRequest, credential: Credential, wire: WireRequest) {
+async function pay(
+  context: PurchasesContext,
+  request: PayRequest,
+  credential: Credential,
+  wire: WireRequest,
+): Promise<Bought> {
   try {
     return await paid(context, request, credential, wire)
   } catch (error) {
@@ -68,12 +88,12 @@ async function pay(context: MppContext, request: PayRequest, credential: Credent
 }
 
 async function paid(
-  context: MppContext,
+  context: PurchasesContext,
   request: PayRequest,
   credential: Credential,
   wire: WireRequest,
 ): Promise<Bought> {
-  const { charges, payee } = quoteCharges(context.config, JSON.parse(request.quote) as Quote)
+  const { charges, payee } = storageCharges(context.config, JSON.parse(request.quote) as Quote)
   const { charge, challenge, payload } = chargeOf(credential, charges, quoteIdOf(request), payee)
   if (payload.type === 'authorization') {
     await context.continuity.requireCurrent()
@@ -85,7 +105,7 @@ async function paid(
   const { network: pay_network, extra } = charge.leg
   const tx_sig = payload.type === 'hash' ? payload.hash : payload.signature
   const body = { pay_req_id: request.pay_req_id, tx_sig, pay_network, pay_asset: extra.name }
-  return bought(challenge, await context.confirmPayment(body, wire))
+  return bought(challenge, await confirmPayment(context, body, wire))
 }
 
 function bought(challenge: Challenge, body: Confirmation): Bought {
@@ -96,12 +116,16 @@ function bought(challenge: Challenge, body: Confirmation): Bought {
  * After a signed payment that never pays, the challenges of the same quote: whoever signs them once more signs the same
  * authorization, which pays once. Not while the quote is paid, being paid or expired.
  */
-async function challengesAgain({ database, config, ...context }: MppContext, request: PayRequest, wire: WireRequest) {
+async function challengesAgain(
+  { database, config, ...context }: PurchasesContext,
+  request: PayRequest,
+  wire: WireRequest,
+) {
   const { db } = database
   const { pay_req_id, expires_at } = request
   if (unixNow(context) > expires_at) return null
   if ((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))) return null
-  return challengesFor(quoteCharges(config, JSON.parse(request.quote) as Quote), quoteIdOf(request), wire)
+  return challengesFor(storageCharges(config, JSON.parse(request.quote) as Quote), quoteIdOf(request), wire)
 }
 
 /** The credential pays for its quote: a body that orders something else is refused before anything is paid. */
@@ -114,4 +138,36 @@ function requireSameOrder({ units, provider, extends: renewed }: Order, request:
 
 function otherOrder(field: string, quoted: string): ValidationError {
   return new ValidationError({ loc: ['body', field], msg: `the quote of the credential is for ${quoted}` })
+}
+
+interface Signed {
+  request: PayRequest
+  charge: Charge
+  challenge: Challenge
+  payload: AuthorizationPayload
+  wire: WireRequest
+}
+
+/** The payment as the x402 endpoint settles it: the same checks, limits and receipts. */
+function signedTransfer(
+  { settlers }: PurchasesContext,
+  { request, charge: { leg }, challenge, payload, wire }: Signed,
+): { payment: SignedPayment; settler: Settler } {
+  const { type: _, signature, ...authorization } = payload
+  // What was signed for another challenge is no payment of this one.
+  if (authorization.nonce.toLowerCase() !== challengeHash(challenge)) throw unknownChallenge()
+  const settler = settlers.get(EVM)
+  const id = settler?.paymentId({ signature, authorization }) ?? null
+  if (!settler || id === null) throw cannotSettle()
+  // The version of the token's EIP-712 domain, which a leg that is paid with a transaction does not have.
+  const signable = { ...leg, extra: { ...leg.extra, version: '2' } }
+  const address = addressKey(wire.clientAddress)
+  // Whoever signs a challenge once more signs the same authorization.
+  const payment = { request, leg: signable, payload: { signature, authorization }, id, address, isKeyed: false }
+  return { payment, settler }
+}
+
+/** The nonce of an authorization for a challenge. */
+function challengeHash({ id, realm }: Challenge): string {
+  return keccak256(toBytes(id + realm))
 }

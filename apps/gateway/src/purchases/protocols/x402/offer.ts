@@ -1,0 +1,191 @@
+// The 402 of the x402 endpoint: a quote whose legs stock x402 clients can sign for.
+
+import type { Body } from '@svc/api/endpoint'
+import type { Quote } from '@svc/api/purchases'
+import type { buyStorage, X402Leg, X402Quote } from '@svc/api/x402'
+import { Answer, JsonText } from '@svc/http-service/answer'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { x402OfferText } from '@svc/payments/selling/payment-headers'
+import { developmentWarning } from '@svc/payments/selling/quote'
+import { type PricedLeg, x402Leg } from '@svc/payments/x402'
+import { unixNow } from '../../../context.ts'
+import type { PurchasesContext } from '../../context.ts'
+import { idempotencyKey, quoteOnce } from '../../idempotency.ts'
+import { priceStorage } from '../../prices.ts'
+import { newQuoteFacts, payRequestOf, quoteBody } from '../../quote.ts'
+import { findReceiptOfRequest, insertPayRequest, type PayRequest } from '../../store.ts'
+import { cannotSettle, earlierPaymentOpen, type PaymentRefused } from './errors.ts'
+import { isOpen } from './finish-settlement.ts'
+import { signOffers } from './offer-receipt.ts'
+import { resumeSettlement } from './settle.ts'
+import { findSettlement } from './store.ts'
+
+export type X402Order = Body<typeof buyStorage>
+export type Offer = Answer<JsonText<X402Quote>>
+
+/**
+ * Under an Idempotency-Key, a call that is repeated gets the same quote, also once it is paid: a key may be guessed, and
+ * the receipt is for its payer (ADD-13). A stock client signs once more, is recognized by that, and pays nothing.
+ */
+export async function offer(context: PurchasesContext, order: X402Order, wire: WireRequest): Promise<Offer> {
+  const { db } = context.database
+  const key = idempotencyKey(wire)
+  if (key === null) return offered(context, await newStoredRequest(context, order))
+  const { units = 1, provider = null, tags = null, ...unknown } = order
+  const request = await quoteOnce(context, {
+    key,
+    order: ['x402', units, provider, tags],
+    unknown,
+    make: () => newX402Request(context, order),
+    isUsed: async ({ pay_req_id }) =>
+      Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))),
+  })
+  if (await findReceiptOfRequest(db, request.pay_req_id)) return offered(context, request)
+  // Throws while a payment is under way: what is signed then would be refused.
+  const earlier = await resumeSettlement(context, request)
+  if (isOpen(earlier)) throw earlierPaymentOpen(earlier.network, earlier.open)
+  return offered(context, request)
+}
+
+async function newStoredRequest(context: PurchasesContext, order: X402Order): Promise<PayRequest> {
+  const request = await newX402Request(context, order)
+  await context.database.commit((tx) => insertPayRequest(tx, request))
+  return request
+}
+
+async function offered(context: PurchasesContext, { quote: text, expires_at }: PayRequest): Promise<Offer> {
+  const quote = JSON.parse(text) as X402Quote
+  const signed = { ...quote, extensions: { ...quote.extensions, ...(await signOffers(context, quote, expires_at)) } }
+  return new Answer(402, new JsonText<X402Quote>(JSON.stringify(signed)), {
+    'payment-required': paymentRequired(quote),
+  })
+}
+
+function paymentRequired(quote: X402Quote, error?: string): string {
+  return Buffer.from(x402OfferText(quote, { error, extensions: ANNOUNCED })).toString('base64')
+}
+
+/**
+ * The same quote while it can be paid, because it is paid once at most; otherwise a new one. Not instead of a renewal:
+ * what is sold here is a new locker.
+ */
+export async function withOffer(
+  context: PurchasesContext,
+  order: X402Order,
+  request: PayRequest,
+  refusal: PaymentRefused,
+): Promise<ServiceError> {
+  const { db } = context.database
+  const receipt = await findReceiptOfRequest(db, request.pay_req_id)
+  // What was sent before may still pay: nothing must be signed beside it.
+  if (!receipt && (await findSettlement(db, request.pay_req_id))) return refusal
+  // The signature may be for any quote of this gateway.
+  const { svc } = (JSON.parse(request.quote) as X402Quote | Quote).extensions
+  if ('renewal' in svc) return refusal
+  const isPayable = !receipt && svc.info.flow === 'sign-and-repeat' && unixNow(context) <= request.expires_at
+  try {
+    const payable = isPayable ? request : await newStoredRequest(context, order)
+    return refusal.offering(paymentRequired(JSON.parse(payable.quote), refusal.reason))
+  } catch (error) {
+    // The refusal counts, even where nothing can be sold right now.
+    if (error instanceof ServiceError) return refusal
+    throw error
+  }
+}
+
+async function newX402Request(context: PurchasesContext, order: X402Order): Promise<PayRequest> {
+  const priced = await priceStorage(context, { units: order.units ?? 1, provider: order.provider }, 'body')
+  const facts = newQuoteFacts(context, priced)
+  const { payReqId: pay_req_id, x402Url, isDevelopment } = facts
+  const accepts = facts.legs.flatMap((leg) => signableLeg(context, leg, pay_req_id) ?? [])
+  if (accepts.length === 0 || x402Url === null) throw cannotSettle()
+  const { resource, extensions } = quoteBody(facts)
+  const { terms, price_summary } = extensions.svc
+  const quote: X402Quote = {
+    x402Version: 2,
+    resource: { ...resource, url: x402Url },
+    accepts,
+    error: PAYMENT_REQUIRED,
+    extensions: {
+      svc: {
+        terms,
+        instructions: { steps: [...developmentWarning(isDevelopment), ...STEPS] },
+        price_summary,
+        ...(order.tags && { tags: order.tags }),
+        info: { flow: 'sign-and-repeat', pay_req_id, expires_at: terms.quote_expires_at },
+        schema: INFO_SCHEMA,
+      },
+    },
+  }
+  return payRequestOf(facts, JSON.stringify(quote))
+}
+
+const PAYMENT_REQUIRED =
+  'Payment required, by x402 version 2: sign for one of the legs and repeat the request with PAYMENT-SIGNATURE.'
+
+const INFO_SCHEMA = {
+  type: 'object',
+  required: ['flow', 'pay_req_id', 'expires_at'],
+  additionalProperties: { type: 'string' },
+}
+
+const STEPS = [
+  "Sign for one entry of accepts by x402's exact scheme: any x402 version 2 client does this by itself.",
+  'Repeat the same request with header PAYMENT-SIGNATURE; the gateway sends the payment and pays the network fee.',
+  'After an answer that is neither 200 nor 402, repeat with the same signature: it can pay only once.',
+  'The answer has the receipt and the locker_id: the locker is open, and next_step says how to store the first file.',
+]
+
+/** The exact scheme moves USDC by EIP-3009 and the dollar tokens of the primary chain. Null for all other legs. */
+function signableLeg({ config, settlers }: PurchasesContext, leg: PricedLeg, payReqId: string): X402Leg | null {
+  const { network, ticker, pricing } = leg.of
+  const settler = settlers.get(network)
+  if (!settler) return null
+  const { extra, ...wire } = x402Leg(leg, payReqId)
+  const { paymentFlow, assetTransferMethod, memo, ...facts } = extra
+  // The version of the token's EIP-712 domain.
+  if (network.family === 'evm') return ticker === 'USDC' ? { ...wire, extra: { ...facts, version: '2' } } : null
+  const treasury = config.payments.primary?.treasury
+  if (pricing.by !== 'usd' || !treasury || !settler.feePayer) return null
+  // Stock clients derive the token account themselves. The payment reader takes it from the leg.
+  return { ...wire, payTo: treasury, extra: { ...facts, memo, feePayer: settler.feePayer, token_account: leg.payTo } }
+}
+
+/**
+ * The extensions of x402 that the header of an offer announces. Clients send them back with their signature, and headers
+ * are limited (ADD-01), so they are short. Signed offers are in the body.
+ */
+const ANNOUNCED = {
+  /** A client may name its purchase; the same name is paid once (`payment-identifier.ts`). */
+  'payment-identifier': {
+    info: { required: false },
+    schema: {
+      type: 'object',
+      properties: {
+        required: { type: 'boolean' },
+        id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+      },
+      required: ['required'],
+    },
+  },
+  /** For catalogues: how the request is made. The example of the answer is in the interface description. */
+  bazaar: {
+    info: { input: { type: 'http', method: 'POST', bodyType: 'json', body: { units: 1 } }, output: { type: 'json' } },
+    schema: {
+      type: 'object',
+      properties: {
+        input: {
+          type: 'object',
+          properties: {
+            body: {
+              type: 'object',
+              properties: { units: { type: 'integer', minimum: 1 }, provider: { type: 'string' } },
+            },
+          },
+        },
+      },
+      required: ['input'],
+    },
+  },
+}
