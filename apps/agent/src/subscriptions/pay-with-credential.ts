@@ -2,17 +2,22 @@
 // nobody has to be named.
 
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
-import { Answer } from '@svc/http-service/answer'
+import type { Answer } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { chargesOf } from '@svc/payments/selling/mpp/challenge'
-import { type Credential, chargeOf, readCredential, unknownChallenge } from '@svc/payments/selling/mpp/credential'
+import {
+  type Credential,
+  chargeOf,
+  readCredential,
+  shownTransaction,
+  unknownChallenge,
+} from '@svc/payments/selling/mpp/credential'
 import { asProblem } from '@svc/payments/selling/mpp/problems'
-import { paymentReceipt } from '@svc/payments/selling/mpp/receipt'
+import { boughtAnswer } from '@svc/payments/selling/mpp/receipt'
 import { canonicalTx } from '@svc/protocol/ids'
 import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
-import { payeeOf } from './challenges.ts'
 import { confirmShown } from './confirm-payment.ts'
+import { subscriptionCharges } from './quote.ts'
 import { findPayRequest } from './store.ts'
 
 /** Null without a credential. */
@@ -40,17 +45,13 @@ async function paid(
   const request = await findPayRequest(context.database.db, payReqId)
   if (!request) throw unknownChallenge()
   const { accepts } = JSON.parse(request.quote) as SubscriptionQuote
-  const payee = payeeOf(context.config)
-  const id = { payReqId, expiresAt: request.expires_at }
-  const { charge, challenge, payload } = chargeOf(credential, chargesOf(accepts, payee), id, payee)
-  const { network: pay_network, extra } = charge.leg
-  const tx = canonicalTx(payload.type === 'hash' ? payload.hash : payload.signature)
-  const shown = { pay_req_id: payReqId, pay_network, pay_asset: extra.name }
-  const body = await confirmShown(
-    context,
-    callers,
-    { ...shown, identity: null, proof: { tx, signature: undefined } },
-    wire,
-  )
-  return new Answer(200, body, paymentReceipt(challenge, body.receipt))
+  const { charges, payee } = subscriptionCharges(context.config, accepts)
+  const named = chargeOf(credential, charges, { payReqId, expiresAt: request.expires_at }, payee)
+  const shown = shownTransaction(named)
+  // Its challenges take no transfers that were only signed.
+  if (shown === null) throw unknownChallenge()
+  const { tx, ...leg } = shown
+  const proof = { tx: canonicalTx(tx), signature: undefined }
+  const body = await confirmShown(context, callers, { pay_req_id: payReqId, ...leg, identity: null, proof }, wire)
+  return boughtAnswer(named.challenge, body)
 }

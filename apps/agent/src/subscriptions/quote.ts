@@ -2,12 +2,13 @@ import { SUBSCRIPTION_DAYS, type SubscriptionQuote } from '@svc/api/agent/subscr
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { LegChoice } from '@svc/payments/legs'
+import { challengesFor } from '@svc/payments/selling/mpp/accept-payment'
+import { payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'
 import { priceOnLegs } from '@svc/payments/selling/price-legs'
 import { quoteAnswer, quoteBody } from '@svc/payments/selling/quote'
 import { toHex } from '@svc/protocol/bytes'
 import { HEADER_IDENTITY } from '@svc/protocol/names'
 import { type Context, unixNow } from '../context.ts'
-import { challengesFor } from './challenges.ts'
 import { insertPayRequest } from './store.ts'
 
 /** Stores the quote before answering with it: it fixes the terms. Challenges are for requests that take credentials. */
@@ -47,8 +48,14 @@ export async function answerQuote(
       quote: text,
     }),
   )
-  const challenges = challenged && challengesFor(context, quote, { payReqId, expiresAt }, challenged)
+  const charges = subscriptionCharges(config, quote.accepts)
+  const challenges = challenged && challengesFor(charges, { payReqId, expiresAt }, challenged)
   return quoteAnswer<SubscriptionQuote>(text, quote, challenges)
+}
+
+/** This service sends no transfers that were only signed. */
+export function subscriptionCharges(config: Context['config'], accepts: SubscriptionQuote['accepts']): QuoteCharges {
+  return quoteCharges(accepts, payeeOf(config, false))
 }
 
 export function confirmUrlOf({ baseUrl }: { baseUrl: string }): string {

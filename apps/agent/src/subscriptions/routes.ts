@@ -12,7 +12,7 @@ import {
 } from '@svc/payments/selling/pay-from-page'
 import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
-import { findPayRequest, findPurchase } from './store.ts'
+import { subscriptionSeller } from './seller.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** Of quotes whose buyers wait for a payment by Solana Pay. */
@@ -25,14 +25,7 @@ export function subscriptionRoutes(
 ): void {
   serve(service, requestSubscription, ({ query, wire }) => subscriptions.request(query, wire))
   serve(service, confirmSubscription, ({ body, wire }) => subscriptions.confirm(body, wire))
-  const { db } = context.database
-  const seller: PageSeller = {
-    ...context,
-    limitStranger: callers.limitStranger,
-    findQuote: (payReqId) => findPayRequest(db, payReqId),
-    findTransaction: async (payReqId) => (await findPurchase(db, payReqId))?.tx ?? null,
-    passed: lru(MAX_PASSED),
-  }
+  const seller: PageSeller = { ...subscriptionSeller(context, callers), passed: lru(MAX_PASSED) }
   serve(service, payment.preparePayment, ({ body, wire }) => preparePayment(seller, body, wire))
   serve(service, payment.sendPayment, ({ body, wire }) => sendPayment(seller, body, wire))
   serve(service, payment.paymentOutcome, ({ body, wire }) => paymentOutcome(seller, body, wire))

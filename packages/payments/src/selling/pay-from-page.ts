@@ -14,31 +14,23 @@ import type { PaymentLeg } from '@svc/api/quote'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { canonicalTx, solanaPayReference } from '@svc/protocol/ids'
+import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { EVM, type Network, PRIMARY } from '../networks.ts'
 import { ChainUnavailable } from '../nodes/node-pool.ts'
 import type { PayableLeg } from '../payer-node.ts'
 import { chainSilent, paymentRefused, payReqNotFound, quoteExpired } from './errors.ts'
-import { type QuotedLeg, type QuoteTime, quotedLeg, readPayment, type Seller } from './read-payment.ts'
+import { type QuotedLeg, quotedLeg, readPayment } from './read-payment.ts'
+import type { Seller, StoredQuote } from './seller.ts'
 
-/** What a service provides for paying its quotes from a page. */
-export interface PageSeller extends Seller {
-  limitStranger(wire: WireRequest): Promise<void>
-  findQuote(payReqId: string): Promise<PayRequest | null>
-  /** The transaction that has paid a quote. */
-  findTransaction(payReqId: string): Promise<string | null>
+/** A service whose quotes are paid from a page. */
+export interface PageSeller extends Seller<StoredQuote, { receipt: SignedReceipt }> {
   /** Throws where a quote is no longer sold. What was paid for it stays paid. */
-  requireForSale?(request: PayRequest): Promise<void>
+  requireForSale?(request: StoredQuote): Promise<void>
   /** What the service knows of a payment that it looks for by itself; null where it has not looked lately. */
   findWatched?(payReqId: string): Promise<FoundPayment | null>
   /** Up to which transaction `findPayment` has read those that name the reference of a quote, by quote. */
   passed: { get(payReqId: string): string | undefined; set(payReqId: string, tx: string): void }
-}
-
-interface PayRequest extends QuoteTime {
-  pay_req_id: string
-  /** The whole body of the 402 answer. */
-  quote: string
 }
 
 export async function preparePayment(
@@ -47,7 +39,7 @@ export async function preparePayment(
   wire: WireRequest,
 ): Promise<PaymentFacts> {
   const request = await findQuote(seller, pay_req_id, wire)
-  if ((await seller.findTransaction(pay_req_id)) !== null) throw paymentRefused('quote_already_paid')
+  if ((await seller.findBought(pay_req_id)) !== null) throw paymentRefused('quote_already_paid')
   requireTime(seller, request, 0)
   await seller.requireForSale?.(request)
   const leg = legsOf(request).find((one) => one.network.caip2 === network && isSameAsset(one, asset))
@@ -74,9 +66,9 @@ export async function sendPayment(
     })
   if (inspected.outcome === 'other') throw notSent('not_this_payment', inspected.problem)
   const { tx } = inspected
-  const paid = await seller.findTransaction(pay_req_id)
-  if (paid === tx) return { tx }
-  if (paid !== null) throw paymentRefused('quote_already_paid')
+  const bought = await seller.findBought(pay_req_id)
+  if (bought?.receipt.tx_hash === tx) return { tx }
+  if (bought) throw paymentRefused('quote_already_paid')
   requireTime(seller, request, 0)
   await seller.requireForSale?.(request)
   const refusal = await orSilent(node.send(inspected))
@@ -135,7 +127,7 @@ export async function findPayment(
 async function paidLeg(
   seller: PageSeller,
   tx: string,
-  request: PayRequest,
+  request: StoredQuote,
   legs: readonly QuotedLeg[],
 ): Promise<QuotedLeg | 'undecided' | null> {
   try {
@@ -150,19 +142,19 @@ async function paidLeg(
   }
 }
 
-async function findQuote(seller: PageSeller, payReqId: string, wire: WireRequest): Promise<PayRequest> {
+async function findQuote(seller: PageSeller, payReqId: string, wire: WireRequest): Promise<StoredQuote> {
   await seller.limitStranger(wire)
   const request = await seller.findQuote(payReqId)
   if (!request) throw payReqNotFound()
   return request
 }
 
-function requireTime(seller: PageSeller, { expires_at }: PayRequest, graceSeconds: number): void {
+function requireTime(seller: PageSeller, { expires_at }: StoredQuote, graceSeconds: number): void {
   const now = Math.floor(seller.now() / 1000)
   if (now > expires_at + graceSeconds) throw quoteExpired(expires_at, now)
 }
 
-function legsOf({ pay_req_id, quote }: PayRequest): (QuotedLeg & PayableLeg)[] {
+function legsOf({ pay_req_id, quote }: StoredQuote): (QuotedLeg & PayableLeg)[] {
   const { accepts } = JSON.parse(quote) as { accepts: PaymentLeg[] }
   return accepts.map((leg) => ({ ...quotedLeg(leg), payReqId: pay_req_id }))
 }
@@ -171,7 +163,7 @@ function isSameAsset({ network, asset }: QuotedLeg, named: string): boolean {
   return network.family === 'evm' ? asset.toLowerCase() === named.toLowerCase() : asset === named
 }
 
-function legNotInQuote(request: PayRequest, network: string, asset: string): ServiceError {
+function legNotInQuote(request: StoredQuote, network: string, asset: string): ServiceError {
   const legs = legsOf(request).map((leg) => `${leg.asset} on ${leg.network.caip2}`)
   return new ServiceError('leg_not_in_quote', `${asset} on ${network} not in quote`, {
     hint: `the quote can be paid with ${legs.join(', ')}`,

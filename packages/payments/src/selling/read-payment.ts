@@ -72,8 +72,8 @@ export function quotedLeg({ network, asset, amount, extra, ...leg }: X402Leg): Q
   return { network: known, ticker: extra.name, decimals: extra.decimals, asset, payTo, amount: BigInt(amount) }
 }
 
-/** What a service provides for reading payments. */
-export interface Seller {
+/** What reading payments takes. */
+export interface PaymentTools {
   sales: Sales
   config: { payments: SalesConfig }
   log: Log
@@ -100,14 +100,14 @@ type ReadPayment = ChainPayment | { outcome: 'rejected'; reason: RejectionReason
  * or why it does not. `payReqIds` are the quotes that the transaction may name.
  */
 export async function readPayment(
-  seller: Seller,
+  tools: PaymentTools,
   tx: string,
   purchases: readonly [Purchase, ...Purchase[]],
   payReqIds: readonly string[],
 ): Promise<ReadPayment> {
   const [{ leg, request: quote }] = purchases
   const amount = purchases.reduce((sum, purchase) => sum + purchase.leg.amount, 0n)
-  const reading = await seller.sales.reader(leg.network).read(tx, leg)
+  const reading = await tools.sales.reader(leg.network).read(tx, leg)
   switch (reading.outcome) {
     case 'unavailable':
       throw chainUnavailable()
@@ -116,10 +116,10 @@ export async function readPayment(
     case 'rejected':
       return { ...reading, seen: { leg, amount, quote, payment: null } }
   }
-  const { timeSkewSeconds: skewSeconds } = seller.config.payments
+  const { timeSkewSeconds: skewSeconds } = tools.config.payments
   for (const { request } of purchases) {
     const { created_at: createdAt, expires_at: expiresAt } = request
-    const terms = { amount, payReqIds, createdAt, expiresAt, skewSeconds, now: unixNow(seller) }
+    const terms = { amount, payReqIds, createdAt, expiresAt, skewSeconds, now: unixNow(tools) }
     const judgement = judgePayment(reading, terms)
     if (!judgement.paid)
       return { outcome: 'rejected', reason: judgement.reason, seen: { leg, amount, quote: request, payment: reading } }
@@ -132,14 +132,14 @@ export async function readPayment(
  * an expired quote is 410 (AMB-06).
  */
 export async function inQuoteTime<Payment>(
-  seller: Seller,
+  tools: PaymentTools,
   requests: readonly QuoteTime[],
   read: () => Promise<Payment>,
 ): Promise<Payment> {
-  const now = unixNow(seller)
+  const now = unixNow(tools)
   const end = Math.min(...requests.map(({ expires_at }) => expires_at))
   if (now <= end) return read()
-  if (now > end + seller.config.payments.lateConfirmSeconds) throw quoteExpired(end, now)
+  if (now > end + tools.config.payments.lateConfirmSeconds) throw quoteExpired(end, now)
   try {
     return await read()
   } catch (error) {
@@ -147,6 +147,6 @@ export async function inQuoteTime<Payment>(
   }
 }
 
-function unixNow({ now }: Seller): number {
+function unixNow({ now }: PaymentTools): number {
   return Math.floor(now() / 1000)
 }

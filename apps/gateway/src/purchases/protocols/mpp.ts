@@ -5,15 +5,21 @@ import type { Body } from '@svc/api/endpoint'
 import type { AuthorizationPayload } from '@svc/api/mpp'
 import type { Confirmation, confirmStorage, Quote, requestStorage } from '@svc/api/purchases'
 import { addressKey } from '@svc/guard/address-key'
-import { Answer } from '@svc/http-service/answer'
+import type { Answer } from '@svc/http-service/answer'
 import { ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { EVM } from '@svc/payments/networks'
 import { challengesFor } from '@svc/payments/selling/mpp/accept-payment'
-import type { Challenge, Charge } from '@svc/payments/selling/mpp/challenge'
-import { type Credential, chargeOf, readCredential, unknownChallenge } from '@svc/payments/selling/mpp/credential'
+import type { Challenge } from '@svc/payments/selling/mpp/challenge'
+import {
+  type Credential,
+  chargeOf,
+  readCredential,
+  shownTransaction,
+  unknownChallenge,
+} from '@svc/payments/selling/mpp/credential'
 import { asProblem } from '@svc/payments/selling/mpp/problems'
-import { paymentReceipt } from '@svc/payments/selling/mpp/receipt'
+import { boughtAnswer } from '@svc/payments/selling/mpp/receipt'
 import { keccak256, toBytes } from 'viem'
 import { limitStranger } from '../../auth/limits.ts'
 import { unixNow } from '../../context.ts'
@@ -94,22 +100,18 @@ async function paid(
   wire: WireRequest,
 ): Promise<Bought> {
   const { charges, payee } = storageCharges(context.config, JSON.parse(request.quote) as Quote)
-  const { charge, challenge, payload } = chargeOf(credential, charges, quoteIdOf(request), payee)
-  if (payload.type === 'authorization') {
-    await context.continuity.requireCurrent()
-    const { payment, settler } = signedTransfer(context, { request, charge, challenge, payload, wire })
-    const { receipt, isNew } = await payOnce(context, payment, settler)
-    const { locker_id } = await openLocker(context, request, receipt)
-    return bought(challenge, { ...confirmation(receipt, !isNew), locker_id })
+  const named = chargeOf(credential, charges, quoteIdOf(request), payee)
+  const shown = shownTransaction(named)
+  if (shown) {
+    const { tx: tx_sig, ...leg } = shown
+    const body = { pay_req_id: request.pay_req_id, tx_sig, ...leg }
+    return boughtAnswer(named.challenge, await confirmPayment(context, body, wire))
   }
-  const { network: pay_network, extra } = charge.leg
-  const tx_sig = payload.type === 'hash' ? payload.hash : payload.signature
-  const body = { pay_req_id: request.pay_req_id, tx_sig, pay_network, pay_asset: extra.name }
-  return bought(challenge, await confirmPayment(context, body, wire))
-}
-
-function bought(challenge: Challenge, body: Confirmation): Bought {
-  return new Answer(200, body, paymentReceipt(challenge, body.receipt))
+  await context.continuity.requireCurrent()
+  const { payment, settler } = signedTransfer(context, request, named, wire)
+  const { receipt, isNew } = await payOnce(context, payment, settler)
+  const { locker_id } = await openLocker(context, request, receipt)
+  return boughtAnswer(named.challenge, { ...confirmation(receipt, !isNew), locker_id })
 }
 
 /**
@@ -140,20 +142,14 @@ function otherOrder(field: string, quoted: string): ValidationError {
   return new ValidationError({ loc: ['body', field], msg: `the quote of the credential is for ${quoted}` })
 }
 
-interface Signed {
-  request: PayRequest
-  charge: Charge
-  challenge: Challenge
-  payload: AuthorizationPayload
-  wire: WireRequest
-}
-
 /** The payment as the x402 endpoint settles it: the same checks, limits and receipts. */
 function signedTransfer(
   { settlers }: PurchasesContext,
-  { request, charge: { leg }, challenge, payload, wire }: Signed,
+  request: PayRequest,
+  { charge: { leg }, challenge, payload }: ReturnType<typeof chargeOf>,
+  wire: WireRequest,
 ): { payment: SignedPayment; settler: Settler } {
-  const { type: _, signature, ...authorization } = payload
+  const { type: _, signature, ...authorization } = payload as AuthorizationPayload // it shows no transaction
   // What was signed for another challenge is no payment of this one.
   if (authorization.nonce.toLowerCase() !== challengeHash(challenge)) throw unknownChallenge()
   const settler = settlers.get(EVM)

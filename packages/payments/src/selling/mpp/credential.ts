@@ -71,6 +71,13 @@ export function chargeOf(
   throw unknownChallenge()
 }
 
+/** The transaction that a credential shows, and the leg that it says it paid; null for a transfer that was only signed. */
+export function shownTransaction({ charge: { leg }, payload }: { charge: Charge; payload: CredentialPayload }) {
+  if (payload.type === 'authorization') return null
+  const tx = payload.type === 'hash' ? payload.hash : payload.signature
+  return { tx, pay_network: leg.network, pay_asset: leg.extra.name }
+}
+
 function isSame(echoed: Record<string, string>, expected: Challenge): boolean {
   const fields = Object.entries(expected)
   return Object.keys(echoed).length === fields.length && fields.every(([name, value]) => echoed[name] === value)

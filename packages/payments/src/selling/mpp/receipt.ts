@@ -1,10 +1,16 @@
+import { Answer } from '@svc/http-service/answer'
 import { paymentReference } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { networkNamed } from '../../networks.ts'
 import type { Challenge } from './challenge.ts'
 
-/** The header Payment-Receipt. It names the transaction, and never the quote or our receipt, whose id opens files. */
-export function paymentReceipt({ method, id }: Challenge, receipt: SignedReceipt): { 'payment-receipt': string } {
+/** The answer to a credential that paid, with the header Payment-Receipt. */
+export function boughtAnswer<Body extends { receipt: SignedReceipt }>(challenge: Challenge, body: Body): Answer<Body> {
+  return new Answer(200, body, paymentReceipt(challenge, body.receipt))
+}
+
+/** It names the transaction, and never the quote or our receipt, whose id opens files. */
+function paymentReceipt({ method, id }: Challenge, receipt: SignedReceipt): { 'payment-receipt': string } {
   const network = networkNamed(receipt.network)
   const text = JSON.stringify({
     status: 'success',
