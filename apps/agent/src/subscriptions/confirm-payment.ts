@@ -3,14 +3,17 @@ import type { Body } from '@svc/api/endpoint'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { payerProof, readConfirmation, type ShownPayment } from '@svc/payments/selling/confirm'
+import { payReqNotFound } from '@svc/payments/selling/errors'
 import { newReceipt } from '@svc/payments/selling/new-receipt'
+import type { Seller } from '@svc/payments/selling/seller'
 import { signReceipt } from '@svc/protocol/receipt'
 import type { Callers } from '../callers/callers.ts'
 import { identityOf } from '../callers/identity.ts'
 import { type Context, unixNow } from '../context.ts'
+import type { PayRequest } from '../db/schema.ts'
 import { extendSubscription } from './extend-subscription.ts'
-import { subscriptionSeller } from './seller.ts'
-import type { Purchase } from './store.ts'
+import { confirmUrlOf } from './quote.ts'
+import { findPayRequest, findPurchase, type Purchase } from './store.ts'
 import { subscriptionView } from './subscription-view.ts'
 
 type ConfirmBody = Body<typeof confirmSubscription>
@@ -64,4 +67,24 @@ function confirmation(
   requirePayer(purchase.identity, identity)
   const { receipt_id, receipt } = purchase
   return { ok: true, idempotent, receipt_id, receipt, subscription: subscriptionView(context, purchase) }
+}
+
+/** This service as a seller of subscriptions. */
+export function subscriptionSeller(context: Context, { limitStranger }: Callers): Seller<PayRequest, Purchase> {
+  const { sales, config, log, now } = context
+  const { db } = context.database
+  return {
+    sales,
+    config,
+    log,
+    now,
+    confirmUrl: confirmUrlOf(config.http),
+    limitStranger,
+    findQuote: (payReqId) => findPayRequest(db, payReqId),
+    async findBought(payReqId) {
+      const purchase = await findPurchase(db, payReqId)
+      if (purchase === null && (await findPayRequest(db, payReqId)) === null) throw payReqNotFound()
+      return purchase
+    },
+  }
 }

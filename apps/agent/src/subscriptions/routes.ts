@@ -12,7 +12,7 @@ import {
 } from '@svc/payments/selling/pay-from-page'
 import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
-import { subscriptionSeller } from './seller.ts'
+import { subscriptionSeller } from './confirm-payment.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** Of quotes whose buyers wait for a payment by Solana Pay. */

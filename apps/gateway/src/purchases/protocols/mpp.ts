@@ -109,13 +109,13 @@ async function paid(
   }
   await context.continuity.requireCurrent()
   const { payment, settler } = signedTransfer(context, request, named, wire)
-  const { receipt, isNew } = await payOnce(context, payment, settler)
-  const { locker_id } = await openLocker(context, request, receipt)
-  return boughtAnswer(named.challenge, { ...confirmation(receipt, !isNew), locker_id })
+  const settled = await payOnce(context, payment, settler)
+  const { locker_id } = await openLocker(context, request, settled)
+  return boughtAnswer(named.challenge, { ...confirmation(settled.receipt, !settled.isNew), locker_id })
 }
 
 /**
- * After a signed payment that never pays, the challenges of the same quote: whoever signs them once more signs the same
+ * After a signed payment that never pays, the challenges of the same quote: a payer who signs them once more signs the same
  * authorization, which pays once. Not while the quote is paid, being paid or expired.
  */
 async function challengesAgain(
@@ -158,7 +158,7 @@ function signedTransfer(
   // The version of the token's EIP-712 domain, which a leg that is paid with a transaction does not have.
   const signable = { ...leg, extra: { ...leg.extra, version: '2' } }
   const address = addressKey(wire.clientAddress)
-  // Whoever signs a challenge once more signs the same authorization.
+  // A payer who signs a challenge once more signs the same authorization.
   const payment = { request, leg: signable, payload: { signature, authorization }, id, address, isKeyed: false }
   return { payment, settler }
 }

@@ -3,8 +3,8 @@
 import type { PageSeller } from '@svc/payments/selling/pay-from-page'
 import type { PurchasesContext } from '../context.ts'
 import { requireForSale } from '../renewal.ts'
-import { storageSeller } from '../seller.ts'
-import { findWatchedPayment } from './solana-pay/watch-payments.ts'
+import { findWatchedPayment } from './solana-pay/watch.ts'
+import { storageSeller } from './transaction.ts'
 
 export function pageSeller(context: PurchasesContext): PageSeller {
   return {

@@ -4,10 +4,13 @@ import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { payerProof, readConfirmation } from '@svc/payments/selling/confirm'
+import type { Seller } from '@svc/payments/selling/seller'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { limitStranger } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import { claim } from '../claim.ts'
-import { storageSeller } from '../seller.ts'
+import { confirmUrlOf } from '../quote.ts'
+import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
 
 /** A paid quote answers its receipt to its payer again. */
 export async function confirmPayment(
@@ -39,4 +42,24 @@ export async function confirmPayment(
 export function confirmation(receipt: SignedReceipt, idempotent: boolean): Confirmation {
   const { receipt_id, paid_amount, paid_raw, pay_asset, network } = receipt
   return { ok: true, receipt_id, receipt, idempotent, paid_amount, paid_raw, pay_asset, network }
+}
+
+/** This gateway as a seller of storage. */
+export function storageSeller(context: Context): Seller<PayRequest, { receipt: SignedReceipt }> {
+  const { sales, config, log, now, continuity } = context
+  const { db } = context.database
+  return {
+    sales,
+    config,
+    log,
+    now,
+    confirmUrl: confirmUrlOf(config.http),
+    limitStranger: (wire) => limitStranger(context, wire, null),
+    findQuote: (payReqId) => findPayRequest(db, payReqId),
+    async findBought(payReqId) {
+      const receipt = await findReceiptOfRequest(db, payReqId)
+      return receipt && { receipt }
+    },
+    requireCurrent: () => continuity.requireCurrent(),
+  }
 }

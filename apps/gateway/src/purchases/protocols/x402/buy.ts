@@ -6,7 +6,6 @@ import { Answer } from '@svc/http-service/answer'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'
-import type { SignedReceipt } from '@svc/protocol/receipt'
 import { limitStranger } from '../../../auth/limits.ts'
 import type { PurchasesContext } from '../../context.ts'
 import { idempotencyKey } from '../../idempotency.ts'
@@ -21,7 +20,7 @@ import {
   paymentResponse,
   x402Disabled,
 } from './errors.ts'
-import { isOpen } from './finish-settlement.ts'
+import { earlier, isOpen, type Settled } from './finish-settlement.ts'
 import { type Offer, offer, withOffer, type X402Order } from './offer.ts'
 import { x402Receipt } from './offer-receipt.ts'
 import { openLocker, payOnce } from './pay-once.ts'
@@ -65,8 +64,7 @@ async function buy(
     const { payment, settler } = readPayment(context, request, signature, from)
     const identified = id === undefined ? request : await identifiedQuote(context, id, request)
     if (identified !== request) return await boughtBefore(context, identified, payment, settler)
-    const { receipt, isNew } = await payOnce(context, payment, settler)
-    return await bought(context, request, receipt, !isNew)
+    return await bought(context, request, await payOnce(context, payment, settler))
   } catch (error) {
     if (error instanceof PaymentRefused && id !== undefined) await releaseIdentifier(context, id, request)
     throw error instanceof PaymentRefused ? await withOffer(context, order, request, error) : error
@@ -81,14 +79,14 @@ async function boughtBefore(
   settler: Settler,
 ): Promise<Bought> {
   const existing = await findReceiptOfRequest(context.database.db, request.pay_req_id)
-  const settled = existing ? { receipt: existing, isNew: false } : await resumeSettlement(context, request)
+  const settled = existing ? earlier(existing) : await resumeSettlement(context, request)
   if (settled === 'none' || settled === 'failed' || settled === 'expired') throw identifierConflict()
   if (isOpen(settled)) throw earlierPaymentOpen(settled.network, settled.open)
   // Identifiers may be guessed, and payments on chain are seen by everybody.
   const isPayer = (await settler.signer(payload, leg)) === settled.receipt.payer_pubkey
   if (!isPayer || !(await settler.isUnsent(payload, leg))) throw identifierConflict()
   await context.continuity.requireWritten({ kind: 'receipt', key: settled.receipt.receipt_id })
-  return bought(context, request, settled.receipt, true)
+  return bought(context, request, { ...settled, isNew: false })
 }
 
 /** Reads the signature and the quote that it is for. */
@@ -139,12 +137,8 @@ function otherOrder(field: string, quoted: string | number): ValidationError {
   return new ValidationError({ loc: ['body', field], msg: `the quote that was signed for says ${quoted}` })
 }
 
-async function bought(
-  context: PurchasesContext,
-  request: PayRequest,
-  receipt: SignedReceipt,
-  idempotent: boolean,
-): Promise<Bought> {
+async function bought(context: PurchasesContext, request: PayRequest, settled: Settled): Promise<Bought> {
+  const { receipt, isNew } = settled
   const network = networkNamed(receipt.network)?.caip2 ?? receipt.network
   const { url } = (JSON.parse(request.quote) as X402Quote).resource
   const signed = await x402Receipt(context, url, network, receipt)
@@ -155,6 +149,6 @@ async function bought(
     payer: receipt.payer_pubkey,
     ...(signed && { extensions: { 'offer-receipt': { info: { receipt: signed } } } }),
   })
-  const opened = await openLocker(context, request, receipt)
-  return new Answer(200, { ...confirmation(receipt, idempotent), ...opened }, headers)
+  const opened = await openLocker(context, request, settled)
+  return new Answer(200, { ...confirmation(receipt, !isNew), ...opened }, headers)
 }

@@ -13,7 +13,7 @@ import { Refused, type SignedPayment } from './settler.ts'
 
 /**
  * The receipt of a signed payment that was made before. Throws `refusal` where it was not; where what was signed is used,
- * a refusal without an offer, because whoever signs once more might pay twice (T-157).
+ * a refusal without an offer, because a payer who signs once more might pay twice (T-157).
  */
 export async function claimEarlier(
   context: PurchasesContext,
@@ -42,7 +42,7 @@ export async function claimEarlier(
   }
 }
 
-/** Whoever has just been given a quote signs it sooner than somebody comes back who repeats a whole call. */
+/** A fresh quote is usually signed within seconds; a repeated call comes later. */
 const REPEATED_AFTER_SECONDS = 15
 
 /**

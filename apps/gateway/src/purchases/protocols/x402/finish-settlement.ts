@@ -8,7 +8,7 @@ import { paymentRefused } from '@svc/payments/selling/errors'
 import { type QuotedLeg, quotedLeg } from '@svc/payments/selling/read-payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { giveBack } from '../../../budgets/budgets.ts'
-import { tagsOf } from '../../../lockers/create-locker.ts'
+import { type LockerCreation, tagsOf } from '../../../lockers/create-locker.ts'
 import { claim } from '../../claim.ts'
 import type { PurchasesContext } from '../../context.ts'
 import type { PayRequest } from '../../store.ts'
@@ -16,7 +16,13 @@ import { type OpenPayment, settlementPending } from './errors.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
 import { deleteSettlement, noteSearch, type Settlement } from './store.ts'
 
-export type Settled = { receipt: SignedReceipt; isNew: boolean }
+/** `locker` is null where the receipt was there before. */
+export type Settled = { receipt: SignedReceipt; isNew: boolean; locker: LockerCreation | null }
+
+/** Of a quote that was paid before. */
+export function earlier(receipt: SignedReceipt): Settled {
+  return { receipt, isNew: false, locker: null }
+}
 
 /** A settlement that failed or expired paid nothing and never will: its row is deleted. An open one may still pay. */
 export type SettlementResult = Settled | Open | 'failed' | 'expired'

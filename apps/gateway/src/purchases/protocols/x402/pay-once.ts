@@ -5,11 +5,11 @@ import { signedProvision } from '@svc/api/lockers'
 import type { X402Purchase } from '@svc/api/x402'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { unixNow } from '../../../context.ts'
-import { createLocker, tagsOf } from '../../../lockers/create-locker.ts'
+import { createLocker, type LockerCreation, tagsOf } from '../../../lockers/create-locker.ts'
 import type { PurchasesContext } from '../../context.ts'
 import { findReceiptOfRequest, type PayRequest } from '../../store.ts'
 import { notSettled } from './errors.ts'
-import type { Settled } from './finish-settlement.ts'
+import { earlier, type Settled } from './finish-settlement.ts'
 import { settlePayment } from './settle.ts'
 import type { Settler, SignedPayment } from './settler.ts'
 import { findSettlement } from './store.ts'
@@ -17,7 +17,7 @@ import { findSettlement } from './store.ts'
 /** The receipt of a signed payment: settled now, or before. */
 export async function payOnce(context: PurchasesContext, payment: SignedPayment, settler: Settler): Promise<Settled> {
   const existing = await findReceiptOfRequest(context.database.db, payment.request.pay_req_id)
-  const settled = existing ? { receipt: existing, isNew: false } : await settlePayment(context, payment)
+  const settled = existing ? earlier(existing) : await settlePayment(context, payment)
   await requirePayer(context, payment, settler, settled.receipt)
   await context.continuity.requireWritten({ kind: 'receipt', key: settled.receipt.receipt_id })
   return settled
@@ -41,34 +41,44 @@ async function requirePayer(
 type Opened = Pick<X402Purchase, 'locker_id' | 'next_step'>
 
 /**
- * Opens the locker of a receipt, or finds it open, so that a buyer who repeats a payment after an interruption finds the
- * same. What was paid stays paid: where the owner has too many lockers, the answer says so.
+ * The locker that a buyer is answered with. What was paid stays paid: where the owner has too many lockers, the answer
+ * says so.
  */
 export async function openLocker(
   context: PurchasesContext,
   request: PayRequest,
-  receipt: SignedReceipt,
+  { receipt, locker }: Settled,
 ): Promise<Opened> {
-  const { database, config } = context
-  const order = {
-    receipt,
-    request,
-    tags: tagsOf(request.quote),
-    createdAt: unixNow(context),
-    maxPerOwner: config.payments.maxLockersPerOwner,
-  }
-  const made = await database.commit((tx, note) => createLocker(tx, note, order))
+  const made = locker ?? (await createLockerOf(context, request, receipt))
   const signed = { method: 'POST' as const, signer: receipt.payer_pubkey, sig_alg: receipt.sig_alg }
-  const { baseUrl } = config.http
+  const { baseUrl } = context.config.http
   if (made.outcome === 'refused') {
     const { path, auth } = signedProvision
     const what = `Open the locker once you may have another: ${made.refusal.message}. The receipt stays good.`
     return { locker_id: null, next_step: { what, ...signed, url: baseUrl + path, ops: [...auth.ops] } }
   }
   const { locker_id } = made.locker
-  if (made.outcome === 'existing') await context.continuity.requireWritten({ kind: 'locker', key: locker_id })
   const url = baseUrl + createFile.path.replace('{locker_id}', locker_id)
   const what =
     'Store a file: name it with {"filename": …} in a request that the wallet that paid has signed, then PUT its bytes to upload_url.'
   return { locker_id, next_step: { what, ...signed, url, ops: [...createFile.auth.ops] } }
+}
+
+/** Opens it or finds it open, so that a buyer who repeats a payment after an interruption finds the same. */
+async function createLockerOf(
+  { database, config, continuity, now }: PurchasesContext,
+  request: PayRequest,
+  receipt: SignedReceipt,
+): Promise<LockerCreation> {
+  const made = await database.commit((tx, note) =>
+    createLocker(tx, note, {
+      receipt,
+      request,
+      tags: tagsOf(request.quote),
+      createdAt: unixNow({ now }),
+      maxPerOwner: config.payments.maxLockersPerOwner,
+    }),
+  )
+  if (made.outcome === 'existing') await continuity.requireWritten({ kind: 'locker', key: made.locker.locker_id })
+  return made
 }

@@ -1,30 +1,87 @@
-// Looks for payments that were made by a Solana Pay code, and makes their receipts as a confirmation would. What it asks
-// of the nodes is bounded in all, and a quote is asked for ever less often until it ends (T-102).
+// Buyers who show the Solana Pay code of a quote have the gateway look for the payment, which gets its receipt as a
+// confirmation would give it. What is asked of the nodes is bounded in all, and a quote is asked for ever less often until
+// it ends (T-102).
 
-import type { FoundPayment } from '@svc/api/payment'
+import type { Body } from '@svc/api/endpoint'
+import type { FoundPayment, WatchedPayment, watchPayment as watchPaymentEndpoint } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
 import { inParallel } from '@svc/concurrency/parallel'
+import { addressKey } from '@svc/guard/address-key'
 import { isWithinLimits } from '@svc/guard/rate-limiter'
 import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
 import { PRIMARY } from '@svc/payments/networks'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
+import { payReqNotFound, quoteExpired } from '@svc/payments/selling/errors'
 import { type QuotedLeg, quotedLeg, readPayment } from '@svc/payments/selling/read-payment'
+import { isoSeconds } from '@svc/protocol/evidence'
 import { solanaPayReference } from '@svc/protocol/ids'
+import { limitStranger } from '../../../auth/limits.ts'
 import { unixNow } from '../../../context.ts'
 import type { Tx, WatchedQuoteTable } from '../../../db/schema.ts'
 import { claim } from '../../claim.ts'
 import type { PurchasesContext } from '../../context.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
-import { beginLook, deleteEndedWatches, deleteWatch, dueWatches, findWatch, nextDue, noteLook } from './store.ts'
+import {
+  beginLook,
+  countWatches,
+  deleteEndedWatches,
+  deleteWatch,
+  dueWatches,
+  findWatch,
+  insertWatch,
+  nextDue,
+  noteLook,
+} from './store.ts'
 
-export const FIRST_PAUSE_SECONDS = 3
+const FIRST_PAUSE_SECONDS = 3
 const LONGEST_PAUSE_SECONDS = 60
 /** Transactions that one look reads. Anybody who saw the code can name its reference, so the others come next time. */
 const MAX_READ = 5
 const LOOKS_AT_ONCE = 20
 /** How long a look that found nothing answers for. */
 const FRESH_SECONDS = 5
+/** For so long after a quote's end a payment of its last second is looked for, also through a short outage of nodes. */
+const GRACE_SECONDS = 600
+/** Quotes stay for some fifteen minutes, so that one address cannot take much more than a tenth of the places. */
+const ADDRESS_SHARE = 100
 
+/** A buyer shows the code of a quote, and asks the gateway to look for the payment. */
+export async function watchPayment(
+  context: PurchasesContext,
+  { pay_req_id }: Body<typeof watchPaymentEndpoint>,
+  wire: WireRequest,
+): Promise<WatchedPayment> {
+  const { db, commit } = context.database
+  await limitStranger(context, wire, null)
+  const request = await findPayRequest(db, pay_req_id)
+  if (!request) throw payReqNotFound()
+  const now = unixNow(context)
+  if (now > request.expires_at) throw quoteExpired(request.expires_at, now)
+  const known = await findWatch(db, pay_req_id)
+  if (known) return { watched_until: isoSeconds(known.watched_until) }
+  if (!(await mayWatch(context, request, wire))) return { watched_until: null }
+  const { lateConfirmSeconds } = context.config.payments
+  const watched_until = request.expires_at + Math.min(GRACE_SECONDS, lateConfirmSeconds)
+  await commit(async (tx) => {
+    await insertWatch(tx, { pay_req_id, watched_at: now, watched_until, due_at: now + FIRST_PAUSE_SECONDS })
+    await scheduleLooks(context, tx, FIRST_PAUSE_SECONDS)
+  })
+  return { watched_until: isoSeconds(watched_until) }
+}
+
+/** Buyers that are refused are no worse off: `find` looks for their payment while they wait. */
+async function mayWatch(context: PurchasesContext, request: PayRequest, wire: WireRequest): Promise<boolean> {
+  const { db } = context.database
+  const { callsPerMinute, maxQuotes } = context.config.payments.watch
+  if (callsPerMinute === 0 || primaryLegs(request).length === 0) return false
+  if (await findReceiptOfRequest(db, request.pay_req_id)) return false
+  if ((await countWatches(db)) >= maxQuotes) return false
+  const perMinute = Math.ceil(maxQuotes / ADDRESS_SHARE)
+  return isWithinLimits(context.rateLimiter, { key: `watch ${addressKey(wire.clientAddress)}`, perMinute })
+}
+
+/** The job. */
 export async function watchPayments(context: PurchasesContext, signal: AbortSignal): Promise<void> {
   const { db, commit } = context.database
   const now = unixNow(context)
@@ -47,7 +104,7 @@ async function scheduleNext(context: PurchasesContext): Promise<void> {
 }
 
 /** The same key as that of the regular run: one waits at a time. */
-export function scheduleLooks({ queue }: PurchasesContext, tx: Tx, delaySeconds: number) {
+function scheduleLooks({ queue }: PurchasesContext, tx: Tx, delaySeconds: number) {
   return queue.enqueue(tx, 'watch-payments', {}, { key: 'schedule', delaySeconds })
 }
 
@@ -123,7 +180,7 @@ async function takePayment(
   }
 }
 
-export function primaryLegs({ quote }: PayRequest): QuotedLeg[] {
+function primaryLegs({ quote }: PayRequest): QuotedLeg[] {
   const { accepts } = JSON.parse(quote) as Quote
   return accepts.map(quotedLeg).filter(({ network }) => network === PRIMARY)
 }
