@@ -17,7 +17,7 @@ import {
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { type Charges, challengesFor, quoteCharges, quoteIdOf } from './challenges.ts'
-import { idempotencyKey, type KeyedOrder, quoteOnce } from './idempotency.ts'
+import { type IdempotencyKey, idempotencyKey, type KeyedOrder, quoteOnce } from './idempotency.ts'
 import { chooseProvider, priceOrder } from './price-storage.ts'
 import { newQuoteId, offerFacts, payRequestOf, quoteBody, quoteRow } from './quote.ts'
 import { isRenewal, newRenewalRequest, requireForSale } from './quote-renewal.ts'
@@ -47,7 +47,7 @@ export function createRequestQuote(context: Context): RequestQuote {
     return paymentRequired(request.quote, plainOfferText(quote), challenges)
   }
 
-  async function requestOnce(order: Order, key: string, wire: WireRequest): Promise<QuoteAnswer> {
+  async function requestOnce(order: Order, key: IdempotencyKey, wire: WireRequest): Promise<QuoteAnswer> {
     const request = await quoteOnce(context, {
       key,
       ...keyedFields(order),
