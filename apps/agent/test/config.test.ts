@@ -48,6 +48,12 @@ describe('an agent service in production', () => {
     )
   })
 
+  it('T-45 asks a majority of three or more nodes, unless a quorum is set', () => {
+    const nodes = { EVM_RPC_URLS: 'https://a.example,https://b.example,https://c.example' }
+    expect(readConfig({ ...production(), ...nodes }).config.payments.evm?.quorum).toBe(2)
+    expect(readConfig({ ...production(), ...nodes, EVM_RPC_QUORUM: '1' }).config.payments.evm?.quorum).toBe(1)
+  })
+
   it('T-13 rejects development keys and development wallets', () => {
     const { secrets } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
     for (const [variable, seed] of [

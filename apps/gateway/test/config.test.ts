@@ -142,6 +142,29 @@ describe('production', () => {
     expect(() => readConfig({ ...production(), PRIMARY_RPC_QUORUM: '2' })).toThrow('PRIMARY_RPC_URLS has 0')
   })
 
+  it('T-45 asks a majority of three or more nodes at hosts of their own, unless a quorum is set', () => {
+    const [a, b, c, d] = ['https://a.example', 'https://b.example/key', 'https://c.example', 'https://d.example']
+    const quorums = (nodes: readonly unknown[], quorum = '') => {
+      const [PRIMARY_TREASURY, urls] = ['FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe', nodes.join(',')]
+      const chains = { PRIMARY_RPC_URLS: urls, PRIMARY_TREASURY, EVM_RPC_URLS: urls }
+      const { config } = readConfig({
+        ...production(),
+        ...chains,
+        PRIMARY_RPC_QUORUM: quorum,
+        EVM_RPC_QUORUM: quorum,
+      })
+      return [config.payments.primary?.quorum, config.payments.evm?.quorum]
+    }
+    expect(quorums([a, b])).toEqual([1, 1])
+    expect(quorums([a, b, c])).toEqual([2, 2])
+    expect(quorums([a, b, c, d])).toEqual([3, 3])
+    expect(quorums([a, b, c, d, 'https://e.example'])).toEqual([3, 3])
+    expect(quorums([a, b, c], '1')).toEqual([1, 1])
+    expect(quorums([a, b, c], '3')).toEqual([3, 3])
+    // Two addresses of one host are one party.
+    expect(quorums([a, b, `${a}/key`])).toEqual([1, 1])
+  })
+
   it('T-39 has no rate of its own', () => {
     expect(readConfig(production()).config.payments.oracle.fallback).toEqual({})
     const set = readConfig({ ...production(), FALLBACK_USD_ETH: '2500' }).config

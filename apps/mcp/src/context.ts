@@ -61,6 +61,7 @@ export async function createContext(
   const journal = fileJournal(join(stateFolder, 'journal'))
   const opened = walletFile === null ? null : await openWallet(walletFile, settings)
   const today = () => dayOf(now())
+  const outcomeOf: Wallet['outcomeOf'] = async (payment) => (await opened?.wallet?.outcomeOf(payment)) ?? 'pending'
   const shared = {
     journal,
     ...(opened && { signer: opened.signer }),
@@ -76,7 +77,7 @@ export async function createContext(
     root,
     owner: opened && {
       ...opened,
-      spending: createSpending({ journal, address: opened.signer.address, limits, today }),
+      spending: createSpending({ journal, address: opened.signer.address, limits, today, outcomeOf }),
       lock: keyedMutex(),
     },
     client: createClient({ ...shared, baseUrl: gateway, pinnedKeys, recoveryKeys }, overrides),

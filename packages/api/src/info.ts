@@ -16,6 +16,24 @@ export const Release = Type.Optional(Type.String({ description: 'Of the software
 
 const CheckState = Words(['ok', 'disabled', 'failing'])
 
+export const NotOffered = Type.Object(
+  {
+    network: Type.String({ description: 'By its friendly name.' }),
+    asset: Type.String({ description: 'Its ticker.' }),
+    reason: Words([
+      'chain_not_configured',
+      'asset_not_configured',
+      'token_account_missing',
+      'token_account_unknown',
+      'decimals',
+      'no_price',
+    ]),
+    message: Type.String({ description: 'What the operator can do about it.' }),
+  },
+  { description: 'An asset that quotes leave out right now.' },
+)
+export type NotOffered = Static<typeof NotOffered>
+
 export const Health = Type.Object(
   {
     status: Words(['ok', 'degraded']),
@@ -98,6 +116,9 @@ export const Health = Type.Object(
     ),
     warnings: Type.Optional(
       Type.Array(Type.String(), { description: 'What needs attention soon; the gateway still serves.' }),
+    ),
+    not_offered: Type.Optional(
+      Type.Array(NotOffered, { description: 'Ways to pay that quotes leave out, also by choice of the operator.' }),
     ),
   },
   { title: 'Health' },

@@ -141,7 +141,8 @@ export const requestStorage = endpoint({
     'Idempotency-Key': Type.Optional(
       Type.String({
         pattern: '^[\\x21-\\x7e]{1,255}$',
-        description: 'The same key with the same body gives the same quote.',
+        description:
+          'The same key with the same body gives the same quote, for a day. Use a random UUID or 32 random hexadecimal digits: any other key works from the address of the client only.',
       }),
     ),
     ...PaymentHeaders,

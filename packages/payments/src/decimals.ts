@@ -10,7 +10,7 @@ export type ReadDecimals = (tokens: readonly string[]) => Promise<readonly (numb
 export interface DecimalsWatch {
   /** Legs whose token is as we take it to be. A leg is not among them until the chain has said so. */
   checked(): Promise<ReadonlySet<Leg>>
-  /** Why legs are not sold; empty until the first answer. */
+  /** Why legs are not sold. */
   problems(): ReadonlyMap<Leg, string>
 }
 
@@ -31,11 +31,8 @@ export function watchDecimals(options: {
   const { legs, read, now, onWrong } = options
   const checked = new Set<Leg>()
   const wrong = new Map<Leg, string>()
-  let hasAnswered = false
   let askAgainAt = now() + RETRY_AFTER_MS
-  const first = check().then(() => {
-    hasAnswered = true
-  })
+  const first = check()
 
   async function check(): Promise<void> {
     const networks = Map.groupBy(
@@ -72,7 +69,7 @@ export function watchDecimals(options: {
       return checked
     },
     problems() {
-      const open = legs.filter((leg) => hasAnswered && !checked.has(leg))
+      const open = legs.filter((leg) => !checked.has(leg))
       return new Map(open.map((leg) => [leg, wrong.get(leg) ?? unread(leg)]))
     },
   }

@@ -2,6 +2,7 @@ import type { AgentHealth } from '@svc/api/agent/info'
 import { clockDifference } from '@svc/guard/clock-guard'
 import { Answer } from '@svc/http-service/answer'
 import { EVM, PRIMARY } from '@svc/payments/networks'
+import { warningsOf } from '@svc/payments/selling/not-offered'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { VERSION } from '@svc/protocol/version'
@@ -11,7 +12,7 @@ import { type Context, unixNow } from '../context.ts'
 /** 503 only when nothing can be answered. A gateway or chain that is down is shown as failing. */
 export async function checkHealth(context: Context): Promise<Answer<AgentHealth>> {
   const { database, gateway, sales, clock } = context
-  const [isDatabaseUp, isGatewayHealthy, primary_chain, evm_chain] = await Promise.all([
+  const [isDatabaseUp, isGatewayHealthy, primary_chain, evm_chain, notOffered] = await Promise.all([
     sql`select 1`.execute(database.db).then(
       () => true,
       () => false,
@@ -19,8 +20,9 @@ export async function checkHealth(context: Context): Promise<Answer<AgentHealth>
     gateway.isHealthy(),
     sales.health(PRIMARY),
     sales.health(EVM),
+    sales.notOffered(),
   ])
-  const warnings = [...sales.warnings(), ...(clock.isWrong() ? [wrongClock(clock.aheadSeconds() ?? 0)] : [])]
+  const warnings = [...warningsOf(notOffered), ...(clock.isWrong() ? [wrongClock(clock.aheadSeconds() ?? 0)] : [])]
   const state = (isOk: boolean) => (isOk ? 'ok' : 'failing')
   return new Answer(isDatabaseUp ? 200 : 503, {
     status: isDatabaseUp && !clock.isWrong() ? 'ok' : 'degraded',
@@ -29,6 +31,7 @@ export async function checkHealth(context: Context): Promise<Answer<AgentHealth>
     time: isoSeconds(unixNow(context)),
     checks: { database: state(isDatabaseUp), gateway: state(isGatewayHealthy), primary_chain, evm_chain },
     ...(warnings.length > 0 && { warnings }),
+    ...(notOffered.length > 0 && { not_offered: notOffered }),
   })
 }
 

@@ -1,3 +1,4 @@
+import type { AgentHealth } from '@svc/api/agent/info'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import type { Variables } from '@svc/http-service/config'
 import { paymentReference } from '@svc/protocol/ids'
@@ -134,6 +135,16 @@ it('T-39 a quote leaves out coins without a price and tokens with other decimals
   const health = (await (await fetch(`${careful.url}/health`)).json()) as { warnings: string[] }
   expect(health.warnings).toHaveLength(4)
   expect(health.warnings.join()).toMatch(/no price of ETH .*USDT0 .* must have 6 decimals, but the chain says 18/)
+})
+
+it('AMB-10 VER-20 a treasury without token accounts is named in /health', async () => {
+  const poor = await startOther({ PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8', BETA_MINT: '' })
+  const health = (await (await fetch(`${poor.url}/health`)).json()) as AgentHealth
+  expect(health.not_offered?.map(({ reason }) => reason)).toEqual([
+    ...Array<string>(3).fill('token_account_missing'),
+    'asset_not_configured',
+  ])
+  expect(health.warnings).toHaveLength(3)
 })
 
 it('AGENT-02 a request for a quote answers 503 when no chain is configured', async () => {

@@ -2,6 +2,7 @@ import type { Health, Readiness } from '@svc/api/info'
 import { clockDifference } from '@svc/guard/clock-guard'
 import { Answer } from '@svc/http-service/answer'
 import { EVM, PRIMARY } from '@svc/payments/networks'
+import { warningsOf } from '@svc/payments/selling/not-offered'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { VERSION } from '@svc/protocol/version'
@@ -20,24 +21,26 @@ import type { InfoContext } from './room.ts'
  * database that is behind, a journal that fails, or a clock that is wrong is `degraded` with 200, because it is read from.
  */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
-  const [database, health, primary_chain, evm_chain, signing_key, balance, prices, budgets, log] = await Promise.all([
-    works(() => sql`select 1`.execute(context.database.db)),
-    context.providers.health(),
-    context.sales.health(PRIMARY),
-    context.sales.health(EVM),
-    context.statementKeys.health(),
-    context.publishingCosts.balance(),
-    context.sales.prices(),
-    // Without a database, `database` says so.
-    budgetStates(context).catch((): BudgetState[] => []),
-    context.logStanding().catch(() => null),
-  ])
+  const [database, health, primary_chain, evm_chain, signing_key, balance, prices, notOffered, budgets, log] =
+    await Promise.all([
+      works(() => sql`select 1`.execute(context.database.db)),
+      context.providers.health(),
+      context.sales.health(PRIMARY),
+      context.sales.health(EVM),
+      context.statementKeys.health(),
+      context.publishingCosts.balance(),
+      context.sales.prices(),
+      context.sales.notOffered(),
+      // Without a database, `database` says so.
+      budgetStates(context).catch((): BudgetState[] => []),
+      context.logStanding().catch(() => null),
+    ])
   const storage = state([...health.values()].some(Boolean))
   const continuity = context.continuity.status()
   const warnings = [
     ...silentProviders(health),
     ...(signing_key === 'failing' ? [NO_SIGNER] : []),
-    ...context.sales.warnings(),
+    ...warningsOf(notOffered),
     ...standIns(prices),
     ...(balance.state === 'low' ? [lowBalance(balance)] : []),
     ...continuityWarnings(continuity),
@@ -64,6 +67,7 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     budgets: Object.fromEntries(budgets.map(({ name, isExhausted }) => [name, isExhausted ? 'used_up' : 'ok'])),
     continuity: shownContinuity(continuity),
     ...(warnings.length > 0 && { warnings }),
+    ...(notOffered.length > 0 && { not_offered: notOffered }),
   })
 }
 

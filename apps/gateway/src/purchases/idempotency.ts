@@ -1,22 +1,50 @@
 // An Idempotency-Key stands for one quote, for a day (PAY-06, PAY-07, AMB-50).
 
 import { hash } from 'node:crypto'
+import { addressKey } from '@svc/guard/address-key'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { type Context, unixNow } from '../context.ts'
-import { findIdempotencyKey, findPayRequest, insertPayRequest, type PayRequest, takeIdempotencyKey } from './store.ts'
+import {
+  findIdempotencyKey,
+  findPayRequest,
+  insertPayRequest,
+  type KeptKey,
+  type PayRequest,
+  takeIdempotencyKey,
+} from './store.ts'
 
 export const KEY_KEPT_SECONDS = 86_400
 
-export function idempotencyKey({ headers }: WireRequest): string | null {
+export interface IdempotencyKey {
+  /** What the key is kept as. */
+  name: string
+  /** What release 1.1.0 keeps it as, for clients of any address; null where that is the same. */
+  unbound: string | null
+}
+
+/** A key that may be guessed is bound to the address of its client. */
+export function idempotencyKey({ headers, clientAddress }: WireRequest): IdempotencyKey | null {
   const key = headers['idempotency-key']
   if (key === undefined) return null
-  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key
-  throw new ValidationError({ loc: ['header', 'Idempotency-Key'], msg: 'must be 1 to 255 visible ASCII characters' })
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
+    throw new ValidationError({ loc: ['header', 'Idempotency-Key'], msg: 'must be 1 to 255 visible ASCII characters' })
+  if (isRandom(key)) return { name: key, unbound: null }
+  // With a space, which no key has. Hashed, so that the database does not list who asked from where.
+  return { name: `bound ${hash('sha256', `${addressKey(clientAddress)} ${key}`)}`, unbound: key }
+}
+
+/** UUIDs of the random versions, 4 and 7, and 32 or more hexadecimal digits. */
+const RANDOM = /[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|[0-9a-f]{32,}/
+
+/** Counters, dates and what is typed by hand may have the form, but only a few different digits or no letter. */
+function isRandom(key: string): boolean {
+  const [digits = ''] = RANDOM.exec(key.toLowerCase()) ?? []
+  return /[a-f]/.test(digits) && new Set(digits.replaceAll('-', '')).size >= 8
 }
 
 export interface KeyedOrder {
-  key: string
+  key: IdempotencyKey
   /** The declared fields of the body, in the form that 1.1.0 stores: each release replays the keys of the other. */
   order: readonly unknown[]
   /** The other fields of the body. */
@@ -37,7 +65,7 @@ export async function quoteOnce(context: Context, keyed: KeyedOrder): Promise<Pa
     const request = await make()
     const { pay_req_id, created_at } = request
     const isStored = await context.database.commit(async (tx) => {
-      const taken = { idempotency_key: key, body_sha256: orderHash, pay_req_id, created_at }
+      const taken = { idempotency_key: key.name, body_sha256: orderHash, pay_req_id, created_at }
       if (!(await takeIdempotencyKey(tx, taken, kept?.payReqId ?? null))) return false
       await insertPayRequest(tx, request)
       return true
@@ -63,16 +91,22 @@ function sortedByKey(object: object): object {
 
 async function findKept(
   context: Context,
-  key: string,
+  { name, unbound }: IdempotencyKey,
   orderHash: string,
-): Promise<{ payReqId: string; request: PayRequest | null } | null> {
+): Promise<{ payReqId: string | null; request: PayRequest | null } | null> {
   const { db } = context.database
-  const kept = await findIdempotencyKey(db, key)
-  if (!kept) return null
-  const payReqId = kept.pay_req_id
-  if (kept.created_at <= unixNow(context) - KEY_KEPT_SECONDS) return { payReqId, request: null }
-  if (kept.body_sha256 === orderHash) return { payReqId, request: await findPayRequest(db, payReqId) }
-  throw new ServiceError('idempotency_conflict', 'this Idempotency-Key came with another body before', {
-    hint: 'repeat the same body, or use a new key for a new purchase',
-  })
+  const isFresh = ({ created_at }: KeptKey) => created_at > unixNow(context) - KEY_KEPT_SECONDS
+  const kept = await findIdempotencyKey(db, name)
+  if (kept) {
+    const payReqId = kept.pay_req_id
+    if (!isFresh(kept)) return { payReqId, request: null }
+    if (kept.body_sha256 === orderHash) return { payReqId, request: await findPayRequest(db, payReqId) }
+    throw new ServiceError('idempotency_conflict', 'this Idempotency-Key came with another body before', {
+      hint: 'repeat the same body, or use a new key for a new purchase',
+    })
+  }
+  // Never a conflict: it may be a stranger's key.
+  const earlier = unbound === null ? null : await findIdempotencyKey(db, unbound)
+  if (!earlier || !isFresh(earlier) || earlier.body_sha256 !== orderHash) return null
+  return { payReqId: null, request: await findPayRequest(db, earlier.pay_req_id) }
 }

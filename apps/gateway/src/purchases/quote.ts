@@ -18,7 +18,7 @@ import { limitStranger } from '../auth/limits.ts'
 import type { Config } from '../config.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { OrderTemplate, PurchasesContext } from './context.ts'
-import { idempotencyKey, type KeyedOrder, quoteOnce } from './idempotency.ts'
+import { type IdempotencyKey, idempotencyKey, type KeyedOrder, quoteOnce } from './idempotency.ts'
 import { chooseProvider, type PricedOrder, priceOrder, priceStorage } from './prices.ts'
 import { findRenewed, isRenewal, type RenewalOrder, renewalOf, requireForSale } from './renewal.ts'
 import { findReceiptOfRequest, insertPayRequest, type NewQuote, type PayRequest, storeTemplate } from './store.ts'
@@ -65,7 +65,7 @@ const PAY_YOURSELF = 'pay an entry of accepts yourself, then confirm with POST /
 async function requestOnce(
   context: PurchasesContext,
   order: Order,
-  key: string,
+  key: IdempotencyKey,
   wire: WireRequest,
 ): Promise<QuoteAnswer> {
   const request = await quoteOnce(context, {

@@ -28,7 +28,10 @@ describe('health', () => {
     const { response, body } = await get('/health')
     expect(response.status).toBe(200)
     // Prices are missed once somebody has asked for them.
-    const { warnings: _, ...health } = body
+    const { warnings: _, not_offered, ...health } = body
+    expect(new Set(not_offered.map(({ reason }: { reason: string }) => reason))).toEqual(
+      new Set(['chain_not_configured']),
+    )
     expect(health).toEqual({
       status: 'ok',
       version: '1.0.0',

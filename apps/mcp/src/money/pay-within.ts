@@ -1,5 +1,5 @@
 import type { PaymentLeg } from '@svc/api/quote'
-import type { Approve, Wallet } from '@svc/sdk'
+import type { Approve, PurchaseRecord, SignedPayment, Wallet } from '@svc/sdk'
 import { PaymentError } from '@svc/sdk/errors'
 import { feeText } from '@svc/sdk/money'
 import type { Context, Owner } from '../context.ts'
@@ -25,19 +25,35 @@ export function payWithin<T>(context: Context, owner: Owner, payment: Payment<T>
   const { seller, intent } = payment
   return owner.lock(`${seller} ${intent}`, async () => {
     call.signal.throwIfAborted()
-    if (!(await readPurchase(context, seller, intent))) {
+    const record = await readPurchase(context, seller, intent)
+    if (!record) {
       call.progress(0, 2, 'asking for a quote')
       // A purchase that is refused here leaves its intent free for another order.
       await owner.spending.check({ seller, intent }, await payment.price())
     }
-    return paid(owner, payment, call)
+    // A purchase that is begun anew under its name loses the record of its payments.
+    const signed = async () => [...paymentsIn(record), ...paymentsIn(await readPurchase(context, seller, intent))]
+    return paid(owner, { ...payment, signed }, call)
   })
 }
 
-async function paid<T>({ spending }: Owner, { seller, intent, pay }: Payment<T>, { progress }: Call): Promise<Paid<T>> {
+function paymentsIn(record: PurchaseRecord | null): SignedPayment[] {
+  return record?.attempts.map(({ payment }) => payment) ?? []
+}
+
+interface RecordedPayment<T> extends Payment<T> {
+  /** The payments of the purchase that were signed so far; some come twice. */
+  signed(): Promise<SignedPayment[]>
+}
+
+async function paid<T>(
+  { spending }: Owner,
+  { seller, intent, pay, signed }: RecordedPayment<T>,
+  { progress }: Call,
+): Promise<Paid<T>> {
   let isNew = false
-  const approve: Approve = async (leg, fee) => {
-    await spending.count({ seller, intent }, leg, fee)
+  const approve: Approve = async (leg, fee, replaced) => {
+    await spending.count({ seller, intent }, { leg, fee, replaced, signed: await signed() })
     isNew = true
     const { human_amount, name } = leg.extra
     progress(1, 2, `paying ${human_amount} ${name}${fee ? ` and ${feeText(fee)} for the network` : ''}`)
@@ -47,7 +63,7 @@ async function paid<T>({ spending }: Owner, { seller, intent, pay }: Payment<T>,
     return { bought: await pay(approve), isNew }
   } catch (error) {
     if (!(error instanceof PaymentError) || error.money !== 'not_moved') throw error
-    if (isNew) await spending.uncount({ seller, intent })
+    if (isNew) await spending.uncount({ seller, intent }, await signed())
     // With the network's fee, which is known last, the payment exceeds a limit.
     throw error.cause instanceof Refusal ? error.cause : error
   }

@@ -1,7 +1,7 @@
 // The spending limits. A payment is counted before it is signed, in a journal that other processes share.
 
 import type { PaymentLeg } from '@svc/api/quote'
-import { type Journal, journalEntry, type NetworkFee } from '@svc/sdk'
+import { type Journal, journalEntry, type NetworkFee, type SignedPayment, type Wallet } from '@svc/sdk'
 import { feeText } from '@svc/sdk/money'
 import { Refusal } from '../errors.ts'
 import type { Limits } from './dollars.ts'
@@ -17,16 +17,28 @@ export interface Purchase {
 interface Spent extends Purchase {
   /** Millionths of a dollar, as a decimal string. */
   micro_usd: string
+  /** Set once another payment of the purchase was counted: this one counts unless the chain says that it moved nothing. */
+  superseded?: SignedPayment[]
+}
+
+/** A payment of a purchase that is about to be signed. */
+interface NextPayment {
+  leg: PaymentLeg
+  fee: NetworkFee | null
+  /** Only one of that payment and this one can land. */
+  replaced: SignedPayment | null
+  /** The payments of the purchase that were signed before. */
+  signed: readonly SignedPayment[]
 }
 
 export interface Spending {
   /** Throws if the payment would exceed a limit; counts nothing. */
   check(purchase: Purchase, leg: PaymentLeg): Promise<void>
-  /** Counts a payment and its network fee, or throws if they would exceed a limit. A purchase counts once a day. */
-  count(purchase: Purchase, leg: PaymentLeg, fee: NetworkFee | null): Promise<void>
-  /** Removes a payment that was counted but certainly not made. */
-  uncount(purchase: Purchase): Promise<void>
-  /** The payments of a day: `2026-11-15`. */
+  /** Counts a payment and its network fee, or throws if they would exceed a limit. */
+  count(purchase: Purchase, payment: NextPayment): Promise<void>
+  /** Stops counting the newest payment, unless it was signed: then the chain decides. */
+  uncount(purchase: Purchase, signed: readonly SignedPayment[]): Promise<void>
+  /** The payments of a day (`2026-11-15`) that moved money, or may have. */
   on(day: string): Promise<Spent[]>
 }
 
@@ -35,43 +47,75 @@ interface SpendingOptions {
   address: string
   limits: Limits
   today: () => string
+  outcomeOf: Wallet['outcomeOf']
 }
 
-export function createSpending({ journal, address, limits, today }: SpendingOptions): Spending {
+export function createSpending({ journal, address, limits, today, outcomeOf }: SpendingOptions): Spending {
   const entryOf = (day: string) => journalEntry<Spent[]>(journal, `mcp spending ${address} ${day}`)
 
-  const isOther = (purchase: Purchase) => (one: Spent) =>
-    one.intent !== purchase.intent || one.seller !== purchase.seller
-
-  async function change(purchase: Purchase, next: (others: Spent[]) => Spent[]): Promise<void> {
+  async function change(next: (spent: Spent[]) => Spent[] | Promise<Spent[]>): Promise<void> {
     const entry = entryOf(today())
     for (;;) {
       const spent = (await entry.read()) ?? []
-      if (await entry.write(next(spent.filter(isOther(purchase))))) return
+      if (await entry.write(await next(spent))) return
     }
   }
 
-  function costBeside(others: readonly Spent[], leg: PaymentLeg, fee: NetworkFee | null): bigint {
+  async function costBeside(others: readonly Spent[], leg: PaymentLeg, fee: NetworkFee | null): Promise<bigint> {
     const cost = requireWithin(leg, fee, limits)
-    const before = others.reduce((sum, { micro_usd }) => sum + BigInt(micro_usd), 0n)
+    const before = (await counted(others)).reduce((sum, { micro_usd }) => sum + BigInt(micro_usd), 0n)
     if (before + cost > limits.perDay) throw overDay(before, cost, limits.perDay)
     return cost
   }
 
-  const on = async (day: string) => (await entryOf(day).read()) ?? []
+  async function counted(spent: readonly Spent[]): Promise<Spent[]> {
+    const counts = await Promise.all(spent.map(({ superseded }) => !superseded || mayHaveMoved(superseded)))
+    return spent.filter((_, i) => counts[i])
+  }
+
+  /** The chain is asked each time: a payment that it had lost may land after the next one was signed. */
+  async function mayHaveMoved(payments: readonly SignedPayment[]): Promise<boolean> {
+    const outcomes = await Promise.all(payments.map((payment) => outcomeOf(payment).catch(() => 'pending')))
+    return outcomes.some((outcome) => outcome === 'landed' || outcome === 'pending')
+  }
+
+  const on = async (day: string) => counted((await entryOf(day).read()) ?? [])
 
   return {
     on,
     async check(purchase, leg) {
-      costBeside((await on(today())).filter(isOther(purchase)), leg, null)
+      const spent = (await entryOf(today()).read()) ?? []
+      await costBeside(spent.filter(isBeside(purchase)), leg, null)
     },
-    count: ({ seller, intent }, leg, fee) =>
-      change({ seller, intent }, (others) => [
-        ...others,
-        { seller, intent, micro_usd: costBeside(others, leg, fee).toString() },
-      ]),
-    uncount: (purchase) => change(purchase, (others) => others),
+    count: ({ seller, intent }, { leg, fee, replaced, signed }) =>
+      change(async (spent) => {
+        const isOther = isBeside({ seller, intent })
+        const others = replaced ? spent.filter(isOther) : supersede(spent, { seller, intent }, signed)
+        let cost = await costBeside(others, leg, fee)
+        const ofReplaced = BigInt((replaced && spent.find((one) => !isOther(one))?.micro_usd) ?? 0)
+        // Either of the two may land.
+        if (ofReplaced > cost) cost = ofReplaced
+        return [...others, { seller, intent, micro_usd: cost.toString() }]
+      }),
+    uncount: (purchase, signed) => change((spent) => supersede(spent, purchase, signed)),
   }
+}
+
+/** Everything but the newest payment of a purchase. */
+function isBeside(purchase: Purchase) {
+  return ({ intent, seller, superseded }: Spent) =>
+    superseded !== undefined || intent !== purchase.intent || seller !== purchase.seller
+}
+
+/** Notes which payments the newest entry of a purchase was for; without any, it was never signed and is dropped. */
+function supersede(spent: readonly Spent[], purchase: Purchase, signed: readonly SignedPayment[]): Spent[] {
+  const known = new Set(spent.flatMap(({ superseded = [] }) => superseded.map(({ tx }) => tx)))
+  const superseded = signed.filter(({ tx }) => !known.has(tx) && known.add(tx))
+  const isOther = isBeside(purchase)
+  return spent.flatMap((one) => {
+    if (isOther(one)) return [one]
+    return superseded.length > 0 ? [{ ...one, superseded }] : []
+  })
 }
 
 const TELL = 'Tell the user, and do not split the purchase'

@@ -24,6 +24,11 @@ export const AgentHealth = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.String(), { description: 'What needs the attention of the operator, as sentences.' }),
     ),
+    not_offered: Type.Optional(
+      Type.Array(gateway.NotOffered, {
+        description: 'Ways to pay that quotes leave out, also by choice of the operator.',
+      }),
+    ),
   },
   { title: 'AgentHealth' },
 )

@@ -1,5 +1,7 @@
 // Everything that selling needs besides a database: legs, chain readers, prices. Built once at start.
 
+import { setTimeout } from 'node:timers/promises'
+import type { NotOffered } from '@svc/api/info'
 import type { Log } from '@svc/http-service/log'
 import { ASSETS, type Asset } from '../assets.ts'
 import type { BalanceReader } from '../balance-reader.ts'
@@ -22,6 +24,7 @@ import { createSolanaPaymentReader } from '../solana/payment-reader.ts'
 import { watchTokenAccounts } from '../solana/token-accounts.ts'
 import { createSolanaDecimalsReader } from '../solana/token-decimals.ts'
 import { countReadings, type ReadingCount } from './count-readings.ts'
+import { listNotOffered } from './not-offered.ts'
 import { type Market, watchMarket } from './price-legs.ts'
 import type { SalesConfig, SalesSecrets } from './settings.ts'
 
@@ -35,8 +38,8 @@ export interface Sales {
   health(network: Network): Promise<'ok' | 'failing' | 'disabled'>
   /** The prices that offered legs need, asked for where they are due. Empty where no leg needs one. */
   prices(): Promise<PriceState[]>
-  /** Why legs are not sold right now, for people. */
-  warnings(): string[]
+  /** Why assets cannot be paid with right now. Does not wait long for a node that hangs. */
+  notOffered(): Promise<NotOffered[]>
   /** What readings of payments came to since the start. */
   readings(): ReadingCount[]
   treasuries: readonly Treasury[]
@@ -84,25 +87,41 @@ export async function openSales(
       (leg) => (!isTokenAccount(leg) || existing.has(leg.payTo)) && (!isToken(leg) || checked.has(leg)),
     )
   }
+  const prices = async () => {
+    const needed = new Set(legs.flatMap(({ of: { pricing } }) => (pricing.by === 'oracle' ? [pricing.symbol] : [])))
+    if (needed.size === 0) return []
+    await oracle.rates()
+    return oracle.states().filter(({ symbol }) => needed.has(symbol))
+  }
   return {
     offeredLegs,
     market: watchMarket(offeredLegs, oracle),
-    async prices() {
-      const needed = new Set(legs.flatMap(({ of: { pricing } }) => (pricing.by === 'oracle' ? [pricing.symbol] : [])))
-      if (needed.size === 0) return []
-      await oracle.rates()
-      return oracle.states().filter(({ symbol }) => needed.has(symbol))
-    },
+    prices,
     reader: readings.reader,
     payerNodes: {
       solana: createSolanaPayerNode(secrets.primaryRpcUrls, config.primary?.quorum),
       evm: createEvmPayerNode(secrets.evmRpcUrls, config.evm?.quorum),
     },
     readings: readings.counts,
-    warnings: () => [
-      ...oracle.missing().map((symbol) => `no price of ${symbol} is known: it is left out of quotes`),
-      ...[...decimals.problems().values()].map((problem) => `${problem}: it is left out of quotes`),
-    ],
+    async notOffered() {
+      const [accounts] = await Promise.all([
+        withinProbe(tokenAccounts.existing()),
+        withinProbe(decimals.checked()),
+        prices(),
+      ])
+      return listNotOffered({
+        assets: ASSETS,
+        legs,
+        isConfigured: (network) => treasuries.has(network),
+        settingOf: (asset) => namedBySettings(config).get(asset)?.setting ?? null,
+        tokenAccountOf(leg) {
+          if (!isTokenAccount(leg) || accounts?.has(leg.payTo)) return 'exists'
+          return accounts && tokenAccounts.isKnown() ? 'missing' : 'unknown'
+        },
+        decimalsProblems: decimals.problems(),
+        unpriced: oracle.missing(),
+      })
+    },
     async health(network) {
       const probe = treasuries.has(network) && probes.get(network)
       if (!probe) return 'disabled'
@@ -154,13 +173,21 @@ function checkDecimals(
   })
 }
 
-function assetAddress({ assets }: SalesConfig, asset: Asset): string | null {
-  const configured = new Map([
-    [findAsset('BETA', PRIMARY), assets.BETA],
-    [findAsset('USDT0', EVM), assets.USDT0],
-    [findAsset('WETH', EVM), assets.EVM_WETH],
+function assetAddress(config: SalesConfig, asset: Asset): string | null {
+  return namedBySettings(config).get(asset)?.address ?? asset.defaultAddress
+}
+
+function namedBySettings({ assets }: SalesConfig) {
+  return new Map([
+    [findAsset('BETA', PRIMARY), { setting: 'BETA_MINT', address: assets.BETA }],
+    [findAsset('USDT0', EVM), { setting: 'EVM_USDT0_CONTRACT', address: assets.USDT0 }],
+    [findAsset('WETH', EVM), { setting: 'EVM_WETH_CONTRACT', address: assets.EVM_WETH }],
   ])
-  return configured.get(asset) ?? asset.defaultAddress
+}
+
+/** Null where a node hangs: health must be answered all the same. */
+function withinProbe<T>(known: Promise<T>): Promise<T | null> {
+  return Promise.race([known, setTimeout(PROBE_TIMEOUT_MS, null, { ref: false })])
 }
 
 function findAsset(ticker: string, network: Network): Asset | undefined {

@@ -122,12 +122,19 @@ function urls(settings: SettingsReader, name: string): string[] {
   return list
 }
 
-/** Two addresses of one host are one party, whose word must not count twice. */
+/**
+ * By default a majority of three or more nodes: one may lie or be away. A majority of two is both, so that each could stop
+ * all sales. Two addresses of one host are one party, whose word must not count twice.
+ */
 function quorum(settings: SettingsReader, name: string, rpcUrls: readonly string[]): number {
-  const wanted = settings.integer(name, 1, { min: 1, max: 100 })
+  const nodes = rpcUrls.length
+  const haveOwnHosts = new Set(rpcUrls.map(nodeName)).size === nodes
+  const byDefault = nodes >= 3 && haveOwnHosts ? Math.floor(nodes / 2) + 1 : 1
+  const wanted = settings.integer(name, byDefault, { min: 1, max: 100 })
+  settings.asked.set(name, '')
   const urls = name.replace('QUORUM', 'URLS')
-  if (wanted > Math.max(rpcUrls.length, 1)) settings.problem(`${name} is ${wanted}, but ${urls} has ${rpcUrls.length}`)
-  if (wanted > 1 && new Set(rpcUrls.map(nodeName)).size < rpcUrls.length)
+  if (wanted > Math.max(nodes, 1)) settings.problem(`${name} is ${wanted}, but ${urls} has ${nodes}`)
+  if (wanted > 1 && !haveOwnHosts)
     settings.problem(`${name} needs every node at a host of its own, but ${urls} has two at one host`)
   return wanted
 }

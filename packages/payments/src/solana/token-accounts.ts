@@ -11,6 +11,8 @@ const NONE: ReadonlySet<string> = new Set()
 export interface TokenAccounts {
   /** Which of the treasury's token accounts exist: money sent to one that does not would be lost or refused. */
   existing(): Promise<ReadonlySet<string>>
+  /** Whether a node has answered since the start. */
+  isKnown(): boolean
 }
 
 /** Asked once a minute for all callers. While no node answers, the last answer holds and nobody waits. */
@@ -44,6 +46,7 @@ export function watchTokenAccounts(options: {
       }
       return known ?? NONE
     },
+    isKnown: () => known !== null,
   }
 }
 

@@ -8,7 +8,7 @@ import { type Context, randomBytes } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import type { JournalEntry } from '../journal.ts'
 import { abortable, unlessAborted } from '../wallets/abortable.ts'
-import type { NetworkFee, Wallet } from '../wallets/wallet.ts'
+import type { NetworkFee, SignedPayment, Wallet } from '../wallets/wallet.ts'
 import {
   type AskedPayment,
   type PaymentAttempt,
@@ -20,9 +20,14 @@ import { hasTime, type Payable } from './quote.ts'
 
 /**
  * Called before each payment that the wallet could make is signed, with the most that the network may charge for it;
- * false ends the purchase. The fee is null if the wallet does not tell.
+ * false ends the purchase. The fee is null if the wallet does not tell. `replaced` is a pending payment of which, or of the
+ * new one, only one can land; null for a payment beside those before.
  */
-export type Approve = (leg: PaymentLeg, fee: NetworkFee | null) => boolean | Promise<boolean>
+export type Approve = (
+  leg: PaymentLeg,
+  fee: NetworkFee | null,
+  replaced: SignedPayment | null,
+) => boolean | Promise<boolean>
 
 export interface PaymentTask<R extends PaymentRecord> {
   entry: JournalEntry<R>
@@ -139,7 +144,8 @@ async function signNext<R extends PaymentRecord>(context: Context, task: Payment
   const objection = await wallet.objection(next.leg)
   if (objection) throw new PaymentError('not_moved', `${wallet.address} ${objection}`)
   const fee = (approve && (await wallet.fee?.(next.leg, open?.payment))) ?? null
-  if (approve && !(await approve(next.leg, fee))) throw new PaymentError('not_moved', 'the payment was not approved')
+  if (approve && !(await approve(next.leg, fee, open?.payment ?? null)))
+    throw new PaymentError('not_moved', 'the payment was not approved')
   if (wallet.findSent) return askToSend(task, record, { ...next, request: toHex(randomBytes(8)) }, fee)
   const payment = open
     ? await wallet.signInstead?.(open.payment, next.leg, fee?.amount)

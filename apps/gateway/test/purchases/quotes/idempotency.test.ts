@@ -120,6 +120,82 @@ describe('a quote under an Idempotency-Key', () => {
   })
 })
 
+describe('an Idempotency-Key and the address of its client', () => {
+  const behindProxy = forAllTests(() => market.open({ TRUSTED_PROXIES: '127.0.0.0/8' }))
+  const askFrom = (address: string, key: string, order: object = { units: 1 }, path = '/v1/storage/request') =>
+    behindProxy.send<Quote>('POST', path, order, { 'idempotency-key': key, 'x-forwarded-for': address })
+
+  it.each(['/v1/storage/request', '/v1/x402/storage'])(
+    'PAY-06 PAY-07 T-27 ADD-13 a key that can be guessed gives a stranger neither the quote nor a 409: %s',
+    async (path) => {
+      for (const squatted of [false, true]) {
+        const key = `order-${path.length}-${squatted}`
+        const [owner, stranger] = squatted ? ['203.0.113.9', '198.51.100.7'] : ['198.51.100.7', '203.0.113.9']
+        const first = await askFrom(owner, key, { units: 1 }, path)
+        const others = await askFrom(stranger, key, { units: 1 }, path)
+        const third = await askFrom('192.0.2.1', key, { units: 2 }, path)
+        expect([first.status, others.status, third.status]).toEqual([402, 402, 402])
+        expect(new Set([first, others, third].map(({ body }) => body.accepts[0]?.extra.pay_req_id)).size).toBe(3)
+        const again = await askFrom(owner, key, { units: 1 }, path)
+        expect(again.body.accepts).toEqual(first.body.accepts)
+        expectError(await askFrom(owner, key, { units: 2 }, path), 409, 'idempotency_conflict')
+      }
+    },
+  )
+
+  it('PAY-06 a client keeps such a key within its IPv6 network', async () => {
+    const first = await askFrom('2001:db8:1:2::1', 'my-order')
+    expect((await askFrom('2001:db8:1:2:ffff::', 'my-order')).body).toEqual(first.body)
+    expect(payReqId((await askFrom('2001:db8:1:3::1', 'my-order')).body)).not.toBe(payReqId(first.body))
+  })
+
+  it.each([
+    ['a random UUID', '9b2f6c1e-57d0-4e83-a1c4-0f8d37b6e52a'],
+    ['a random UUID within other text', 'order-7:3D8A51F0-C2E6-47B9-8F14-6A90B7D2C35E/1'],
+    ['a UUID of time and random bits', '01980f2e-8f5b-7c3d-9a4e-2b6f1d7c8e90'],
+    ['16 bytes in hexadecimal', '5c80b86975c31468c76c91411984371d'],
+    ['a SHA-256', hash('sha256', 'a signature')],
+  ])('PAY-06 PAY-07 AMB-50 a key that cannot be guessed is the same from every address: %s', async (_, key) => {
+    const first = await askFrom('198.51.100.7', key)
+    expect((await askFrom('203.0.113.9', key)).body).toEqual(first.body)
+    expectError(await askFrom('203.0.113.9', key, { units: 2 }), 409, 'idempotency_conflict')
+  })
+
+  it.each([
+    ['one letter', 'a'.repeat(255)],
+    ['a counter', '00000000000000000000000000000001'],
+    ['a date', '20261115120000000000000012345678'],
+    ['a UUID typed by hand', '00000000-0000-4000-8000-00000000000a'],
+    ['a UUID of time and machine', 'c232ab00-9414-11ec-b3c8-9f6bdeced846'],
+    ['a UUID of a name', '2ed6657d-e927-568b-95e1-2665a8aea6a2'],
+  ])('AMB-50 T-27 ADD-13 a long key that may still be guessed is bound to its address: %s', async (_, key) => {
+    const ids = [await askFrom('198.51.100.7', key), await askFrom('203.0.113.9', key)].map(({ body }) =>
+      payReqId(body),
+    )
+    expect(ids[0]).not.toBe(ids[1])
+  })
+
+  it('PAY-06 T-27 ADD-31 a short key that release 1.1.0 stored gets its quote again, and is free for another order', async () => {
+    const { body } = await behindProxy.send<Quote>('POST', '/v1/storage/request', { units: 1 })
+    const { db } = behindProxy.gateway.context.database
+    const kept = {
+      idempotency_key: 'an-order',
+      body_sha256: hash('sha256', '[1,null,null,null]'),
+      pay_req_id: payReqId(body),
+      created_at: Math.floor(market.clock.now() / 1000),
+    }
+    await writable(db).insertInto('idempotency_keys').values(kept).execute()
+    expect(payReqId((await askFrom('198.51.100.7', 'an-order')).body)).toBe(kept.pay_req_id)
+    const other = await askFrom('203.0.113.9', 'an-order', { units: 2 })
+    expect(other.status).toBe(402)
+    expect((await askFrom('203.0.113.9', 'an-order', { units: 2 })).body).toEqual(other.body)
+    market.clock.advance(301)
+    const next = payReqId((await askFrom('198.51.100.7', 'an-order')).body)
+    expect(next).not.toBe(kept.pay_req_id)
+    expect(payReqId((await askFrom('192.0.2.1', 'an-order')).body)).not.toBe(next)
+  })
+})
+
 describe.each(['sqlite', 'postgres'] as const)('concurrent requests with one key (%s)', (dialect) => {
   it('PAY-06 concurrent requests with one key at two gateways get one quote, also when it replaces an expired one', async () => {
     const database = await createFreshDatabase(dialect)

@@ -1,3 +1,4 @@
+import type { Health } from '@svc/api/info'
 import type { Price } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { startFaultyNode } from '@svc/devnet/faulty-node'
@@ -81,6 +82,62 @@ describe('legs by configuration', () => {
     const reply = await seller.send('POST', '/v1/storage/request', choice)
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message: 'USDC on primary-mainnet not in quote' })
+  })
+
+  it('AMB-10 VER-20 a treasury without token accounts is named in /health, with what to do, until they exist', async () => {
+    const PRIMARY_TREASURY = 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8'
+    const seller = await market.open({ PRIMARY_TREASURY, BETA_MINT: '' })
+    const health = async () => (await seller.send<Health>('GET', '/health')).body
+    const { status, warnings, not_offered } = await health()
+    expect(status).toBe('ok')
+    expect(not_offered?.map(({ asset, reason }) => [asset, reason])).toEqual([
+      ['USDC', 'token_account_missing'],
+      ['USDT', 'token_account_missing'],
+      ['WETH', 'token_account_missing'],
+      ['BETA', 'asset_not_configured'],
+    ])
+    const { mint } = MINTS.USDC
+    const command = `spl-token create-account ${mint} --owner ${PRIMARY_TREASURY} --fee-payer KEYPAIR.json`
+    expect(warnings).toHaveLength(3)
+    expect(warnings?.[0]).toMatch(/^the treasury has no token account for USDC on primary-mainnet \(\w+\): /)
+    expect(warnings?.[0]).toContain(command)
+    expect(not_offered?.[3]?.message).toBe('BETA_MINT is not set: BETA on primary-mainnet is left out of quotes')
+    const params = [PRIMARY_TREASURY, 'USDC', '1']
+    const created = await fetch(market.chains.primary.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'dev_faucet', params }),
+    })
+    expect(await created.json()).toHaveProperty('result')
+    market.clock.advance(60)
+    await expect.poll(async () => (await health()).warnings).toHaveLength(2)
+    expect(await legsOf(seller, {})).toContain('USDC primary')
+    await seller.close()
+  })
+
+  it('VER-20 a chain that is not set up is listed in /health, and is no warning', async () => {
+    const seller = await market.open({ ...WITHOUT_EVM })
+    const { warnings = [], not_offered } = (await seller.send<Health>('GET', '/health')).body
+    expect(warnings.join()).not.toContain('EVM')
+    expect(not_offered).toEqual(
+      ['MON', 'USDC', 'USDT0', 'WETH'].map((asset) => ({
+        network: 'evm-mainnet',
+        asset,
+        reason: 'chain_not_configured',
+        message: 'EVM_RPC_URLS and EVM_TREASURY are not set: nothing is sold on evm-mainnet',
+      })),
+    )
+    await seller.close()
+  })
+
+  it('AMB-10 VER-20 while no node answers, /health says that token accounts are not known, and does not wait', async () => {
+    const node = await startFaultyNode(market.chains.primary.url, () => null)
+    const seller = await market.open({ ...WITHOUT_EVM, PRIMARY_RPC_URLS: node.url })
+    const { not_offered = [] } = (await seller.send<Health>('GET', '/health')).body
+    const reasons = not_offered.filter(({ asset }) => asset === 'USDC').map(({ reason }) => reason)
+    expect(reasons).toContain('token_account_unknown')
+    await seller.close()
+    await node.stop()
   })
 
   it('a gateway without any leg answers 503 instead of a quote', async () => {
@@ -203,7 +260,7 @@ describe('exchange rates', () => {
     expect(legOf(quote, 'MON', 'evm-mainnet').extra.oracle_rate).toMatchObject({ source: 'oracle', fallback: false })
     const { body: health } = await seller.send<{ warnings: string[] }>('GET', '/health')
     const missing = health.warnings.filter((text) => text.startsWith('no price'))
-    expect(missing).toEqual(['no price of ETH is known: it is left out of quotes'])
+    expect(missing).toEqual([expect.stringMatching(/^no price of ETH is known: .* FALLBACK_USD_ETH is set$/)])
     rates.setPrice('ETH', '3500')
   })
 

@@ -1,0 +1,73 @@
+// Why assets cannot be paid with right now, and what an operator does about it.
+
+import type { NotOffered } from '@svc/api/info'
+import type { Asset, OracleSymbol } from '../assets.ts'
+import type { Leg } from '../legs.ts'
+import type { Network } from '../networks.ts'
+
+export interface LegStates {
+  /** All assets that there are. */
+  assets: readonly Asset[]
+  legs: readonly Leg[]
+  isConfigured(network: Network): boolean
+  /** The setting that names the mint or contract of an asset without a default. */
+  settingOf(asset: Asset): string | null
+  /** Legs that are paid to a token account which does not exist; null where no node has told yet. */
+  tokenAccountOf(leg: Leg): 'exists' | 'missing' | 'unknown'
+  decimalsProblems: ReadonlyMap<Leg, string>
+  unpriced: readonly OracleSymbol[]
+}
+
+/** In the order of the assets. A leg may have more than one reason. */
+export function listNotOffered({ assets, legs, isConfigured, settingOf, ...states }: LegStates): NotOffered[] {
+  return assets.flatMap((asset): NotOffered[] => {
+    const named = { network: asset.network.name, asset: asset.ticker }
+    if (!isConfigured(asset.network)) {
+      const chain = asset.network.family === 'evm' ? 'EVM' : 'PRIMARY'
+      const message = `${chain}_RPC_URLS and ${chain}_TREASURY are not set: nothing is sold on ${named.network}`
+      return [{ ...named, reason: 'chain_not_configured', message }]
+    }
+    const leg = legs.find(({ of }) => of === asset)
+    if (!leg) {
+      const message = `${settingOf(asset)} is not set: ${asset.ticker} on ${named.network} is left out of quotes`
+      return [{ ...named, reason: 'asset_not_configured', message }]
+    }
+    return reasonsOf(leg, states).map((reason) => ({ ...named, ...reason }))
+  })
+}
+
+type Reason = Pick<NotOffered, 'reason' | 'message'>
+
+function reasonsOf(
+  leg: Leg,
+  { tokenAccountOf, decimalsProblems, unpriced }: Pick<LegStates, 'tokenAccountOf' | 'decimalsProblems' | 'unpriced'>,
+): Reason[] {
+  const { pricing } = leg.of
+  const account = tokenAccountOf(leg)
+  const decimals = decimalsProblems.get(leg)
+  const symbol = pricing.by === 'oracle' && unpriced.includes(pricing.symbol) ? pricing.symbol : null
+  return [
+    ...(account === 'missing' ? [{ reason: 'token_account_missing' as const, message: withoutAccount(leg) }] : []),
+    ...(account === 'unknown' ? [{ reason: 'token_account_unknown' as const, message: unknownAccount(leg) }] : []),
+    ...(decimals ? [{ reason: 'decimals' as const, message: `${decimals}: it is left out of quotes` }] : []),
+    ...(symbol ? [{ reason: 'no_price' as const, message: withoutPrice(symbol) }] : []),
+  ]
+}
+
+/** What needs attention. Which chains and assets a service sells for is its operator's choice. */
+export function warningsOf(notOffered: readonly NotOffered[]): string[] {
+  const chosen: readonly NotOffered['reason'][] = ['chain_not_configured', 'asset_not_configured']
+  return [...new Set(notOffered.filter(({ reason }) => !chosen.includes(reason)).map(({ message }) => message))]
+}
+
+function withoutAccount({ of, asset, wallet, payTo }: Leg): string {
+  return `the treasury has no token account for ${of.ticker} on ${of.network.name} (${payTo}): it is left out of quotes until the account exists. Anybody can create it: spl-token create-account ${asset} --owner ${wallet} --fee-payer KEYPAIR.json`
+}
+
+function unknownAccount({ of }: Leg): string {
+  return `no node of ${of.network.name} has told yet whether the treasury has a token account for ${of.ticker}: it is left out of quotes`
+}
+
+function withoutPrice(symbol: OracleSymbol): string {
+  return `no price of ${symbol} is known: it is left out of quotes until ORACLE_URL gives one or FALLBACK_USD_${symbol} is set`
+}
