@@ -2,8 +2,8 @@
 
 import { address } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { ASSETS, type Asset } from './assets.ts'
-import { type Network, networkNamed } from './networks.ts'
+import { ASSETS, type Asset } from '@svc/api/assets'
+import { type Network, networkNamed } from '@svc/api/networks'
 import type { Destination } from './payment.ts'
 
 export interface Leg extends Destination {

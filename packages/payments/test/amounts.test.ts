@@ -1,9 +1,9 @@
+import { ASSETS, findAsset } from '@svc/api/assets'
+import { networkNamed } from '@svc/api/networks'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { displayAmount, legAmount, multiplyUsd, parseDecimal } from '../src/amounts.ts'
-import { ASSETS, findAsset } from '../src/assets.ts'
-import { networkNamed } from '../src/networks.ts'
 
 const { quote_amounts: quote } = vectors
 const decimals = fc.integer({ min: 0, max: 18 })

@@ -1,3 +1,4 @@
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { startFaultyNode } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
@@ -7,7 +8,6 @@ import { describe, expect, it } from 'vitest'
 import { type ReadDecimals, watchDecimals } from '../src/decimals.ts'
 import { createEvmDecimalsReader } from '../src/evm/token-decimals.ts'
 import { configuredLegs, type Leg } from '../src/legs.ts'
-import { EVM, type Network, PRIMARY } from '../src/networks.ts'
 import { createSolanaDecimalsReader } from '../src/solana/token-decimals.ts'
 
 const chains = forAllTests(() => startLocalChains())

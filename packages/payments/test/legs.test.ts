@@ -1,6 +1,6 @@
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import { describe, expect, it } from 'vitest'
 import { chooseLegs, configuredLegs, notInQuote } from '../src/legs.ts'
-import { EVM, type Network, PRIMARY } from '../src/networks.ts'
 
 const WALLET = 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'
 const ADDRESS = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'

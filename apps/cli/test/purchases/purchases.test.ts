@@ -1,5 +1,5 @@
+import { ASSETS } from '@svc/api/assets'
 import type { PaymentLeg } from '@svc/api/quote'
-import { ASSETS } from '@svc/payments/assets'
 import { memoryJournal } from '@svc/sdk'
 import { KNOWN_ASSETS } from '@svc/sdk/money'
 import { describe, expect, it } from 'vitest'

@@ -1,9 +1,9 @@
 // A transfer of USDC on the EVM chain that its payer has signed for a challenge (EIP-3009).
 
 import type { AuthorizationPayload } from '@svc/api/mpp'
+import { EVM } from '@svc/api/networks'
 import { addressKey } from '@svc/guard/address-key'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { EVM } from '@svc/payments/networks'
 import type { Challenge, Charge } from '@svc/payments/selling/mpp/challenge'
 import { unknownChallenge } from '@svc/payments/selling/mpp/credential'
 import { keccak256, toBytes } from 'viem'

@@ -2,10 +2,10 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type { LockerRecord } from '@svc/api/lockers'
+import { EVM, PRIMARY } from '@svc/api/networks'
 import type { Quote } from '@svc/api/purchases'
 import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { ServiceError } from '@svc/http-service/service-error'
-import { EVM, PRIMARY } from '@svc/payments/networks'
 import { paymentRefused, payReqNotFound } from '@svc/payments/selling/errors'
 import { inQuoteTime, transactionId } from '@svc/payments/selling/read-payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'

@@ -2,10 +2,10 @@
 
 import type { GivenCoins, giveCoins } from '@svc/api/dev-chains'
 import type { Body } from '@svc/api/endpoint'
+import { EVM, PRIMARY } from '@svc/api/networks'
 import { ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { connectEvm } from '@svc/payments/evm/nodes'
-import { EVM, PRIMARY } from '@svc/payments/networks'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { chainSilent } from '@svc/payments/selling/errors'
 import type { SalesSecrets } from '@svc/payments/selling/settings'

@@ -1,8 +1,8 @@
 // Which leg of several quotes one transaction paid.
 
+import type { Network } from '@svc/api/networks'
 import type { Quote } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
-import type { Network } from '@svc/payments/networks'
 import type { ChainPayment } from '@svc/payments/payment'
 import { paymentRefused } from '@svc/payments/selling/errors'
 import { type QuotedLeg, quotedLeg, readPayment } from '@svc/payments/selling/read-payment'

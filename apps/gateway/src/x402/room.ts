@@ -1,4 +1,4 @@
-import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import type { SalesSecrets } from '@svc/payments/selling/settings'
 import type { Context } from '../context.ts'
 import { createSignOffers, type SignOffers } from './extensions/offer-receipt.ts'

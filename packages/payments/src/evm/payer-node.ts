@@ -1,6 +1,6 @@
+import { EVM } from '@svc/api/networks'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { numberToHex } from 'viem'
-import { EVM } from '../networks.ts'
 import { type JsonRpcBatch, RpcError } from '../nodes/json-rpc.ts'
 import { ChainUnavailable } from '../nodes/node-pool.ts'
 import { agreedOutcome, OWN_PAYMENT, type PayableLeg, type PayerNode, shortage } from '../payer-node.ts'

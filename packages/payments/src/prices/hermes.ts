@@ -1,8 +1,8 @@
 // Prices from a server with the Hermes protocol: one request for all coins, each price judged by itself.
 
+import type { OracleSymbol } from '@svc/api/assets'
 import { readAtMost } from '@svc/protocol/read-at-most'
 import { displayAmount } from '../amounts.ts'
-import type { OracleSymbol } from '../assets.ts'
 import type { PriceReading, PriceSource } from './price-oracle.ts'
 
 /** The USD feeds of the public network. */

@@ -1,9 +1,9 @@
 // USD rates of the coins: asked for once a minute, and kept within bounds. In doubt, the last good price stands in for an
 // hour, then the configured rate; a coin that has neither has no rate.
 
+import { ORACLE_SYMBOLS, type OracleSymbol } from '@svc/api/assets'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Decimal, parseDecimal } from '../amounts.ts'
-import { ORACLE_SYMBOLS, type OracleSymbol } from '../assets.ts'
 
 /** One coin's price as a source tells it, with the lower end of its confidence interval, or why it tells none. */
 export type PriceReading = { usd: string; lowestUsd: string; publishedAt: number } | { problem: string }

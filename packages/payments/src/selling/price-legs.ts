@@ -1,7 +1,7 @@
 // What an order costs right now, on each leg that it may be paid by.
 
+import { ORACLE_SYMBOLS } from '@svc/api/assets'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
-import { ORACLE_SYMBOLS } from '../assets.ts'
 import { chooseLegs, type Leg, type LegChoice, notInQuote } from '../legs.ts'
 import type { PriceOracle, Rates } from '../prices/price-oracle.ts'
 import { type PricedLeg, priceLegs } from '../x402.ts'

@@ -1,7 +1,8 @@
 // Everything that selling needs besides a database: legs, chain readers, prices. Built once at start.
 
+import { ASSETS, type Asset } from '@svc/api/assets'
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import type { Log } from '@svc/http-service/log'
-import { ASSETS, type Asset } from '../assets.ts'
 import type { BalanceReader } from '../balance-reader.ts'
 import { type DecimalsWatch, type ReadDecimals, watchDecimals } from '../decimals.ts'
 import { createEvmBalanceReader } from '../evm/balance-reader.ts'
@@ -10,7 +11,6 @@ import { createEvmPayerNode, type EvmPayerNode } from '../evm/payer-node.ts'
 import { createEvmPaymentReader } from '../evm/payment-reader.ts'
 import { createEvmDecimalsReader } from '../evm/token-decimals.ts'
 import { configuredLegs, type Leg } from '../legs.ts'
-import { EVM, type Network, PRIMARY } from '../networks.ts'
 import { createChainProbe } from '../nodes/node-pool.ts'
 import type { PaymentReader } from '../payment.ts'
 import { createHermesSource } from '../prices/hermes.ts'

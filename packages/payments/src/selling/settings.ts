@@ -1,9 +1,9 @@
 // Settings of a service that sells: chains, treasuries, exchange rates, how long a quote is valid.
 
+import type { OracleSymbol } from '@svc/api/assets'
 import type { SettingsReader } from '@svc/http-service/config'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { parseDecimal } from '../amounts.ts'
-import type { OracleSymbol } from '../assets.ts'
 import { nodeName } from '../nodes/node-pool.ts'
 import { HERMES_FEEDS } from '../prices/hermes.ts'
 

@@ -1,6 +1,6 @@
+import { EVM } from '@svc/api/networks'
 import { expect, it } from 'vitest'
 import { configuredLegs, type Leg } from '../../src/legs.ts'
-import { EVM } from '../../src/networks.ts'
 import type { Rates } from '../../src/prices/price-oracle.ts'
 import { watchMarket } from '../../src/selling/price-legs.ts'
 

@@ -1,7 +1,7 @@
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { configuredLegs } from '../../src/legs.ts'
-import { EVM, type Network, PRIMARY } from '../../src/networks.ts'
 import { plainOfferText } from '../../src/selling/payment-headers.ts'
 import { quoteBody, withoutTransferRequests } from '../../src/selling/quote.ts'
 import { fillTemplate, PLACEHOLDER, quoteTemplate, storedBody, templateText } from '../../src/selling/quote-template.ts'

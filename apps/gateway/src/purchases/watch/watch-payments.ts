@@ -1,12 +1,12 @@
 // Looks for payments that were made by a Solana Pay code, and makes their receipts as a confirmation would. What it asks
 // of the nodes is bounded in all, and a quote is asked for ever less often until it ends (T-102).
 
+import { PRIMARY } from '@svc/api/networks'
 import type { FoundPayment } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
 import { inParallel } from '@svc/concurrency/parallel'
 import { isWithinLimits } from '@svc/guard/rate-limiter'
 import { ServiceError } from '@svc/http-service/service-error'
-import { PRIMARY } from '@svc/payments/networks'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import type { ChainPayment } from '@svc/payments/payment'
 import { type QuotedLeg, quotedLeg, readPayment } from '@svc/payments/selling/read-payment'

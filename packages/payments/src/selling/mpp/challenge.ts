@@ -3,12 +3,12 @@
 
 import { hash } from 'node:crypto'
 import type { CredentialPayload, PaymentMethod } from '@svc/api/mpp'
+import { EVM, networkNamed } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentReference } from '@svc/protocol/ids'
 import { MPP_CHALLENGE_PREFIX } from '@svc/protocol/names'
-import { EVM, networkNamed } from '../../networks.ts'
 import { inTurns, MAX_CHARACTERS } from '../payment-headers.ts'
 import type { QuoteId } from '../quote.ts'
 

@@ -1,6 +1,6 @@
+import { networkNamed } from '@svc/api/networks'
 import { paymentReference } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { networkNamed } from '../../networks.ts'
 import type { Challenge } from './challenge.ts'
 
 /** The header Payment-Receipt. It names the transaction, and never the quote or our receipt, whose id opens files. */
