@@ -25,7 +25,7 @@ export function priceLegs(legs: readonly Leg[], rates: Rates, totalUsd: string, 
 }
 
 function rateOf({ pricing }: Asset, rates: Rates): Rate | null {
-  return pricing.by === 'oracle' ? rates[pricing.symbol] : null
+  return pricing.by === 'oracle' ? (rates[pricing.symbol] ?? null) : null
 }
 
 /** A rate as it stands on the wire: the price is a number there. */

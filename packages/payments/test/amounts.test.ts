@@ -24,7 +24,7 @@ describe('the amounts of a leg', () => {
         const amount = legAmount({
           totalUsd: displayAmount(total, totalScale),
           units: 1,
-          asset: { decimals: places, pricing: { by: 'oracle', symbol: 'SOL' } },
+          asset: { decimals: places, pricing: { by: 'oracle', symbol: 'SOL', feed: '' } },
           usdRate: displayAmount(rate, rateScale),
         })
         const worth = (units: bigint) => units * rate * 10n ** BigInt(totalScale)

@@ -1,3 +1,4 @@
+import { findAsset } from '@svc/api/assets'
 import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { startFaultyNode } from '@svc/devnet/faulty-node'
@@ -36,7 +37,7 @@ describe('decimals on chain', () => {
 describe('legs', () => {
   const treasuries = new Map<Network, string>([[EVM, `0x${'ab'.repeat(20)}`]])
   const tokens = (address: string): Promise<Leg[]> =>
-    configuredLegs({ treasuries, address: ({ ticker }) => (ticker === 'USDC' ? address : null) })
+    configuredLegs({ treasuries, assets: [{ of: findAsset(EVM, 'USDC')!, address }] })
 
   async function watch(address: string, read: ReadDecimals) {
     const legs = await tokens(address)

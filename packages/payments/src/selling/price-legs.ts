@@ -1,6 +1,5 @@
 // What an order costs right now, on each leg that it may be paid by.
 
-import { ORACLE_SYMBOLS } from '@svc/api/assets'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { chooseLegs, type Leg, type LegChoice, notInQuote } from '../legs.ts'
 import type { PriceOracle, Rates } from '../prices/price-oracle.ts'
@@ -26,7 +25,7 @@ function isSame(a: Market, b: Market): boolean {
   return (
     a.legs.length === b.legs.length &&
     a.legs.every((leg, i) => leg === b.legs[i]) &&
-    ORACLE_SYMBOLS.every((symbol) => a.rates[symbol] === b.rates[symbol])
+    Object.keys(a.rates).every((symbol) => a.rates[symbol] === b.rates[symbol])
   )
 }
 

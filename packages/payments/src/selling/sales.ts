@@ -1,6 +1,6 @@
 // Everything that selling needs besides a database: legs, chain readers, prices. Built once at start.
 
-import { ASSETS, type Asset } from '@svc/api/assets'
+import { pricesOf } from '@svc/api/assets'
 import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import type { Log } from '@svc/http-service/log'
 import type { BalanceReader } from '../balance-reader.ts'
@@ -63,7 +63,7 @@ export async function openSales(
   const treasuries = new Map<Network, string>()
   if (config.primary) treasuries.set(PRIMARY, config.primary.treasury)
   if (config.evm) treasuries.set(EVM, config.evm.treasury)
-  const legs = await configuredLegs({ treasuries, address: (asset) => assetAddress(config, asset) })
+  const legs = await configuredLegs({ treasuries, assets: config.assets })
   const isTokenAccount = ({ of, payTo }: Leg) => of.network === PRIMARY && payTo !== config.primary?.treasury
   const tokenAccounts = watchTokenAccounts({
     rpcUrls: secrets.primaryRpcUrls,
@@ -73,7 +73,7 @@ export async function openSales(
   })
   const readings = countReadings(paymentReaders(config, secrets), log)
   const decimals = checkDecimals(legs, config, secrets, now, log)
-  const oracle = priceOracle(config, secrets, now, log)
+  const oracle = priceOracle(legs, config, secrets, now, log)
   const probes = new Map<Network, () => Promise<boolean>>([
     [PRIMARY, createChainProbe(connectSolana(PRIMARY, secrets.primaryRpcUrls, probeOptions(config.primary)), now)],
     [EVM, createChainProbe(connectEvm(EVM, secrets.evmRpcUrls, probeOptions(config.evm)), now)],
@@ -88,10 +88,8 @@ export async function openSales(
     offeredLegs,
     market: watchMarket(offeredLegs, oracle),
     async prices() {
-      const needed = new Set(legs.flatMap(({ of: { pricing } }) => (pricing.by === 'oracle' ? [pricing.symbol] : [])))
-      if (needed.size === 0) return []
       await oracle.rates()
-      return oracle.states().filter(({ symbol }) => needed.has(symbol))
+      return oracle.states()
     },
     reader: readings.reader,
     payerNodes: {
@@ -154,19 +152,6 @@ function checkDecimals(
   })
 }
 
-function assetAddress({ assets }: SalesConfig, asset: Asset): string | null {
-  const configured = new Map([
-    [findAsset('BETA', PRIMARY), assets.BETA],
-    [findAsset('USDT0', EVM), assets.USDT0],
-    [findAsset('WETH', EVM), assets.EVM_WETH],
-  ])
-  return configured.get(asset) ?? asset.defaultAddress
-}
-
-function findAsset(ticker: string, network: Network): Asset | undefined {
-  return ASSETS.find((asset) => asset.ticker === ticker && asset.network === network)
-}
-
 /** Readers of both networks: older quotes may be on a network that is no longer offered, and then has no nodes. */
 function paymentReaders(
   { primary, evm }: SalesConfig,
@@ -185,16 +170,20 @@ function paymentReaders(
   }
 }
 
+/** Only the prices that legs need are asked for. */
 function priceOracle(
+  legs: readonly Leg[],
   { oracle }: SalesConfig,
   { oracleApiKey }: SalesSecrets,
   now: () => number,
   log: Log,
 ): PriceOracle {
+  const symbols = pricesOf(legs.map(({ of }) => of)).map(({ symbol }) => symbol)
   return createPriceOracle({
+    symbols,
     source: createHermesSource({
       baseUrl: oracle.url,
-      feeds: oracle.feeds,
+      feeds: Object.fromEntries(Object.entries(oracle.feeds).filter(([symbol]) => symbols.includes(symbol))),
       timeoutMs: ORACLE_TIMEOUT_MS,
       maxAgeSeconds: oracle.maxAgeSeconds,
       maxConfidenceRatio: MAX_CONFIDENCE_RATIO,
