@@ -20,6 +20,11 @@ export interface Asset {
   pricing: Pricing
   /** Mint or contract, or the setting that names it: while that is empty, the asset is not offered. */
   address: string | { setting: string }
+  /**
+   * Of a token that takes transfers which were only signed (EIP-3009), as x402 clients make them: the version of its
+   * EIP-712 domain, whose name is the ticker.
+   */
+  domainVersion?: string
 }
 
 const DOLLAR = { by: 'usd' } as const
@@ -40,7 +45,7 @@ export const ASSETS = [
   { network: PRIMARY, ticker: 'WETH', decimals: 8, pricing: ETH, address: WETH },
   { network: PRIMARY, ticker: 'BETA', decimals: 0, pricing: FLAT, address: { setting: 'BETA_MINT' } },
   { network: EVM, ticker: 'MON', decimals: 18, pricing: MON, address: EVM.nativeAsset },
-  { network: EVM, ticker: 'USDC', decimals: 6, pricing: DOLLAR, address: EVM_USDC },
+  { network: EVM, ticker: 'USDC', decimals: 6, pricing: DOLLAR, address: EVM_USDC, domainVersion: '2' },
   { network: EVM, ticker: 'USDT0', decimals: 6, pricing: DOLLAR, address: { setting: 'EVM_USDT0_CONTRACT' } },
   { network: EVM, ticker: 'WETH', decimals: 18, pricing: ETH, address: { setting: 'EVM_WETH_CONTRACT' } },
 ] as const satisfies readonly Asset[]
@@ -52,10 +57,22 @@ export function findAsset(network: Network, ticker: string): Asset | null {
   return ASSETS.find((asset) => asset.network === network && asset.ticker.toLowerCase() === wanted) ?? null
 }
 
+/** The coin that fees are paid in. */
+export function coinOf(network: Network): Asset {
+  const coin = ASSETS.find((asset) => asset.network === network && isCoin(asset))
+  if (!coin) throw new Error(`no asset is the coin of ${network.name}`)
+  return coin
+}
+
+export function isCoin({ network, address }: Asset): boolean {
+  return address === network.nativeAsset
+}
+
 /** The prices that assets need, those of the networks' own coins first. */
 export function pricesOf(assets: readonly Asset[]): OraclePrice[] {
-  const coins = assets.filter(({ network, address }) => address === network.nativeAsset)
-  const prices = [...coins, ...assets].flatMap(({ pricing }) => (pricing.by === 'oracle' ? [pricing] : []))
+  const prices = [...assets.filter(isCoin), ...assets].flatMap(({ pricing }) =>
+    pricing.by === 'oracle' ? [pricing] : [],
+  )
   return [...new Map(prices.map((price) => [price.symbol, price])).values()]
 }
 
