@@ -17,7 +17,7 @@ const PACKAGES: Arrows = {
   outgoing: ['protocol'],
   s3: ['protocol'],
   storage: ['api', 'concurrency', 'http-service', 'protocol', 's3'],
-  devnet: ['concurrency', 'database', 'http-service', 'protocol', 's3'],
+  devnet: ['api', 'concurrency', 'database', 'http-service', 'protocol', 's3'],
   contracts: [],
   queue: ['concurrency', 'database', 'protocol', 'tracing'],
   tracing: [],

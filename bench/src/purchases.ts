@@ -1,3 +1,5 @@
+import { ASSETS } from '@svc/api/assets'
+import { PRIMARY } from '@svc/api/networks'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { type PayableLeg, payLeg } from '@svc/devnet/pay-leg'
 import { requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
@@ -22,7 +24,7 @@ const ALL_LEGS = { path: '/v1/storage/request', body: '{"units":1}', status: 402
  */
 export async function purchaseRows(): Promise<Row[]> {
   const chains = await startLocalChains({ landing: 'at once' })
-  for (const asset of ['SOL', 'USDC', 'USDT', 'WETH', 'BETA']) await faucet(chains, TREASURY, asset)
+  for (const { ticker } of ASSETS.filter(({ network }) => network === PRIMARY)) await faucet(chains, TREASURY, ticker)
   const treasuries = { PRIMARY_TREASURY: TREASURY, EVM_TREASURY: `0x${'ab'.repeat(20)}` }
   const server = await startServer('gateway', { ...chains.variables, ...treasuries, LOG_LEVEL: 'warn' })
   const confirmations = await payQuotes(chains, server, 'primary-mainnet')

@@ -50,6 +50,11 @@ export const ASSETS = [
   { network: EVM, ticker: 'WETH', decimals: 18, pricing: ETH, address: { setting: 'EVM_WETH_CONTRACT' } },
 ] as const satisfies readonly Asset[]
 
+export type TickerOn<Family extends Network['family']> = Extract<
+  (typeof ASSETS)[number],
+  { network: { family: Family } }
+>['ticker']
+
 /** Tickers in any case (AMB-14). */
 export function findAsset(network: Network, ticker: string): Asset | null {
   // Lower case, because the upper case of 'ſ' is 'S': 'uſdc' is no ticker.
