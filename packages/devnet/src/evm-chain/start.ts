@@ -1,3 +1,4 @@
+import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex, parseUnits } from 'viem'
 import { startHttpServer } from '../http-server.ts'
 import { createRefusals, type LocalNode, type NodeFaults } from '../node-faults.ts'
 import { type ChainOptions, type EvmChain, openChain } from './chain.ts'
@@ -23,14 +24,20 @@ export type RunningEvmChain = {
   stop(): Promise<void>
 }
 
-/** Tokens that the first block has not, so that chains that were kept can be replayed on it. */
+/** Tokens that the first block has not, so that chains that were kept can be replayed on it. Makes no block. */
 async function addTokens({ request }: EvmChain, tokens: readonly Token[]): Promise<void> {
-  for (const { ticker, address, code } of tokens.filter((token) => !isOfGenesis(token))) {
+  for (const { address, decimals, code } of tokens.filter((token) => !isOfGenesis(token))) {
     if ((await request({ method: 'eth_getCode', params: [address, 'latest'] })) === code) continue
     await request({ method: 'hardhat_setCode', params: [address, code] })
+    const funds = numberToHex(parseUnits(PAYER_FUNDS, decimals), { size: 32 })
     for (const payer of DEV_PAYERS)
-      await request({ method: 'dev_faucet', params: [payer.address, ticker, PAYER_FUNDS] })
+      await request({ method: 'hardhat_setStorageAt', params: [address, balanceSlot(payer.address), funds] })
   }
+}
+
+/** Of `balanceOf` in `Erc20.sol`, which is its second variable. */
+function balanceSlot(owner: Address): Hex {
+  return keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [owner, 1n]))
 }
 
 export async function startEvmChain(options: EvmChainOptions): Promise<RunningEvmChain> {
