@@ -17,7 +17,7 @@ const PACKAGES: Arrows = {
   outgoing: ['protocol'],
   s3: ['protocol'],
   storage: ['api', 'concurrency', 'http-service', 'protocol', 's3'],
-  devnet: ['concurrency', 'database', 'http-service', 'protocol', 's3'],
+  devnet: ['api', 'concurrency', 'database', 'http-service', 'protocol', 's3'],
   contracts: [],
   queue: ['concurrency', 'database', 'protocol', 'tracing'],
   tracing: [],
@@ -54,7 +54,7 @@ const PACKAGES: Arrows = {
   ],
   witness: ['api', 'concurrency', 'database', 'http-service', 'protocol', 'transparency', 'verifier'],
   sdk: ['api', 'concurrency', 'protocol'],
-  cli: ['api', 'payments', 'protocol', 'sdk', 'transparency', 'verifier'],
+  cli: ['api', 'protocol', 'sdk', 'transparency', 'verifier'],
   mcp: ['api', 'concurrency', 'outgoing', 'protocol', 'sdk', 'verifier'],
   web: ['api', 'protocol', 'sdk', 'transparency', 'verifier'],
   testbed: [

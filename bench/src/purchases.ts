@@ -1,3 +1,5 @@
+import { ASSETS } from '@svc/api/assets'
+import { PRIMARY } from '@svc/api/networks'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { type PayableLeg, payLeg } from '@svc/devnet/pay-leg'
 import { type Route, requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
@@ -29,7 +31,7 @@ interface Compared {
  */
 export async function purchaseRows(): Promise<Row[]> {
   const chains = await startLocalChains({ landing: 'at once' })
-  for (const asset of ['SOL', 'USDC', 'USDT', 'WETH', 'BETA']) await faucet(chains, TREASURY, asset)
+  for (const { ticker } of ASSETS.filter(({ network }) => network === PRIMARY)) await faucet(chains, TREASURY, ticker)
   const treasuries = { PRIMARY_TREASURY: TREASURY, EVM_TREASURY: `0x${'ab'.repeat(20)}` }
   const server = await startServer('gateway', { ...chains.variables, ...treasuries, LOG_LEVEL: 'warn' })
   const confirmations = await payQuotes(chains, server, 'primary-mainnet')

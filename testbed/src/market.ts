@@ -1,5 +1,6 @@
 // For tests: both local chains, a clock that the test moves, and gateways that sell there.
 
+import { networkNamed } from '@svc/api/networks'
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { type TestClock, testClock } from '@svc/devnet/clock'
@@ -7,7 +8,6 @@ import { type LocalChains, type LocalChainsOptions, startLocalChains } from '@sv
 import { type PayOptions, payLeg } from '@svc/devnet/pay-leg'
 import type { Overrides } from '@svc/gateway/context'
 import type { Variables } from '@svc/http-service/config'
-import { networkNamed } from '@svc/payments/networks'
 import { expect } from 'vitest'
 import { openTestGateway, type Reply, type TestGateway } from './test-gateway.ts'
 

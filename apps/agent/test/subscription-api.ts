@@ -1,9 +1,9 @@
 // The endpoints that sell subscriptions, called over HTTP one step at a time.
 
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
+import { networkNamed } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import { type PayOptions, payLeg } from '@svc/devnet/pay-leg'
-import { networkNamed } from '@svc/payments/networks'
 import { expect } from 'vitest'
 import type { Agent } from '../src/agent.ts'
 import type { AgentStack, Reply } from './agent-stack.ts'

@@ -1,9 +1,9 @@
 // The wallets of callers, some of them with money on the local chains.
 
 import { randomBytes } from 'node:crypto'
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import { fromHex } from '@svc/protocol/bytes'
 import { type Signer, signerFromEvmKey, signerFromSeed } from '@svc/sdk'
 import { ed25519Identity, evmIdentity, type Identity } from '@svc/testbed/signing'

@@ -1,6 +1,7 @@
 // The tools, opened on this one page from the configuration.
 
 import { randomBytes } from 'node:crypto'
+import { PRIMARY } from '@svc/api/networks'
 import { createSealing } from '@svc/database/journal/sealing'
 import { openDatabase } from '@svc/database/open'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
@@ -9,7 +10,6 @@ import { ownProcess } from '@svc/http-service/own-process'
 import { openTracer } from '@svc/http-service/tracing'
 import { openSource } from '@svc/outgoing/open-source'
 import { createResolver } from '@svc/outgoing/resolve'
-import { PRIMARY } from '@svc/payments/networks'
 import { openSales } from '@svc/payments/selling/sales'
 import { createSolanaNodes } from '@svc/payments/solana/nodes'
 import { toBase58 } from '@svc/protocol/bytes'

@@ -5,7 +5,7 @@ import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
 import { homeFolder, userFolder } from '@svc/sdk/user-folder'
 import { type ListedChanges, NOTHING_LISTED, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { SetupError } from './errors.ts'
-import { type Limits, microDollars } from './money/dollars.ts'
+import { COINS, type Limits, microDollars } from './money/dollars.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -77,10 +77,9 @@ export function readSettings(env: Variables, folder: string): Settings {
     limits: {
       perPurchase: dollars('SVC_MCP_MAX_USD', DEFAULTS.maxUsd),
       perDay: dollars('SVC_MCP_MAX_USD_PER_DAY', DEFAULTS.maxUsdPerDay),
-      coins: {
-        SOL: optional('SVC_MCP_USD_PER_SOL', (name) => dollars(name, '')),
-        MON: optional('SVC_MCP_USD_PER_MON', (name) => dollars(name, '')),
-      },
+      coins: Object.fromEntries(
+        COINS.map(({ ticker }) => [ticker, optional(`SVC_MCP_USD_PER_${ticker}`, (name) => dollars(name, ''))]),
+      ),
     },
   }
   if (problems.length > 0) throw new SetupError(`Cannot start:\n${problems.map((text) => `  - ${text}`).join('\n')}`)

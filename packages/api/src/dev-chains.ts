@@ -1,8 +1,16 @@
 // The local chains of a gateway in development mode. No part of the interface: other gateways answer 404.
 
 import Type, { type Static } from 'typebox'
+import { coinOf } from './assets.ts'
 import { endpoint } from './endpoint.ts'
+import { EVM, PRIMARY } from './networks.ts'
 import { NO_STORE, Words } from './wire.ts'
+
+/** What is given where nothing else is asked for: enough for many lockers. */
+export const DEV_GIFTS = {
+  solana: { [coinOf(PRIMARY).ticker]: '10', USDC: '100' },
+  eip155: { [coinOf(EVM).ticker]: '100', USDC: '100' },
+} as const
 
 export const GivenCoins = Type.Object(
   { given: Type.Record(Type.String(), Type.String({ description: 'In display units, by ticker.' })) },

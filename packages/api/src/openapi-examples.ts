@@ -1,6 +1,7 @@
 // Example requests that a gateway takes as they are: the fields that must be there, each with a value of the right form.
 
 import type { TObject, TSchema } from 'typebox'
+import { EVM } from './networks.ts'
 
 const ZEROS = '0'.repeat(32)
 
@@ -16,8 +17,8 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   id: ZEROS + ZEROS,
   tx: `0x${ZEROS}${ZEROS}`,
   tx_sig: `0x${ZEROS}${ZEROS}`,
-  network: 'eip155:143',
-  asset: `0x${'0'.repeat(40)}`,
+  network: EVM.caip2,
+  asset: EVM.nativeAsset,
   payer: `0x${'0'.repeat(40)}`,
   // Four bytes, as base64.
   transaction: 'AAAAAA==',

@@ -1,7 +1,9 @@
 // The external services of a gateway and an agent service, on loopback: both chains and a server of exchange rates.
 
+import { ASSETS, type Asset } from '@svc/api/assets'
+import { EVM } from '@svc/api/networks'
 import type { Variables } from '@svc/http-service/config'
-import { TOKENS } from './evm-chain/contracts.ts'
+import { type Token, tokensOf } from './evm-chain/contracts.ts'
 import { DEV_AGENT_TREASURY, DEV_PAYERS, DEV_TREASURY } from './evm-chain/dev-accounts.ts'
 import { type RunningEvmChain, startEvmChain } from './evm-chain/start.ts'
 import type { Landing } from './landing.ts'
@@ -36,6 +38,8 @@ export interface LocalChainsOptions {
   now?: () => number
   /** `later` unless given. */
   landing?: Landing
+  /** What is sold for, unless given. The primary chain has the tokens of that in any case. */
+  assets?: readonly Asset[]
 }
 
 export async function startLocalChains(options: LocalChainsOptions = {}): Promise<LocalChains> {
@@ -48,7 +52,9 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
     replayInBackground = false,
     now,
     landing = 'later',
+    assets = ASSETS,
   } = options
+  const tokens = tokensOf(assets)
   const clock = now && { now }
   const [primary, evm, rates] = await Promise.all([
     startPrimaryChain({
@@ -62,18 +68,17 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
     startEvmChain({
       port: evmPort,
       landing,
+      tokens,
       replayInBackground,
       ...(stateFolder && { stateFile: `${stateFolder}/evm-chain.jsonl` }),
       ...clock,
     }),
-    startRateServer({ ...clock }),
+    startRateServer({ assets, ...clock }),
   ])
   const sales = {
+    ...addressSettings(assets, tokens),
     PRIMARY_RPC_URLS: primary.url,
-    BETA_MINT: MINTS.BETA.mint,
     EVM_RPC_URLS: evm.url,
-    EVM_USDT0_CONTRACT: TOKENS.USDT0.address,
-    EVM_WETH_CONTRACT: TOKENS.WETH.address,
     ORACLE_URL: rates.url,
   }
   return {
@@ -97,4 +102,16 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
       await Promise.all([primary.stop(), evm.stop(), rates.stop()])
     },
   }
+}
+
+/** Where the tokens are that only a setting names. */
+function addressSettings(assets: readonly Asset[], tokens: readonly Token[]): Variables {
+  const mints = new Map(Object.entries(MINTS).map(([ticker, { mint }]) => [ticker, mint]))
+  const contracts = new Map(tokens.map(({ ticker, address }) => [ticker, address]))
+  const named = assets.flatMap(({ network, ticker, address }) =>
+    typeof address === 'string' ? [] : [{ network, ticker, ...address }],
+  )
+  return Object.fromEntries(
+    named.map(({ network, ticker, setting }) => [setting, (network === EVM ? contracts : mints).get(ticker)]),
+  )
 }

@@ -4,6 +4,7 @@ import { AccountRole, address, createSolanaRpc, type Instruction } from '@solana
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { PRIMARY } from '@svc/api/networks'
 import { paymentReference } from '@svc/protocol/ids'
 import { concat, encodeFunctionData, erc20Abi, type Hex, stringToHex, zeroAddress } from 'viem'
 import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
@@ -53,13 +54,11 @@ interface Paying {
   reference: string | null
 }
 
-const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
-
 async function payOnPrimary(url: string, leg: PayableLeg, { payer, amount, memo, reference }: Paying): Promise<string> {
   const signer = await signerOf(DEMO_PAYERS[payer]!)
   const memoInstruction =
     memo === null ? [] : [getAddMemoInstruction({ memo }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 })]
-  if (leg.asset === NATIVE_MINT) {
+  if (leg.asset === PRIMARY.nativeAsset) {
     const transfer = getTransferSolInstruction({ source: signer, destination: address(leg.payTo), amount })
     return send(createSolanaRpc(url), signer, [named(transfer, reference), ...memoInstruction])
   }

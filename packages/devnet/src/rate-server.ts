@@ -1,16 +1,11 @@
 // A stand-in for the price network: the Hermes wire format over HTTP, with prices that the test sets.
 
 import type { ServerResponse } from 'node:http'
+import { ASSETS, type Asset, pricesOf } from '@svc/api/assets'
 import { startHttpServer } from './http-server.ts'
 
-/** The real network's feed ids, so that a gateway's default settings work. */
-const FEEDS = {
-  SOL: 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d',
-  MON: '31491744e2dbf6df7fcf4ac0820d18a609b49076d45066d3568424e62f686cd1',
-  ETH: 'ff61491a931112ddf1bd8147cd1b641375f79f5825126d665480874634fd0ace',
-} as const
-
-type RateSymbol = keyof typeof FEEDS
+/** Any other coin begins at a dollar. */
+const FIRST_PRICES: Readonly<Record<string, string>> = { SOL: '150.25', MON: '0.035', ETH: '3500' }
 
 export interface RateServerOptions {
   /** 0, the default, takes any free port. */
@@ -20,15 +15,17 @@ export interface RateServerOptions {
   now?: () => number
   /** When set, requests need it as their bearer token. */
   apiKey?: string
+  /** Whose prices it tells; those that are sold for unless given. */
+  assets?: readonly Asset[]
 }
 
 export interface RateServer {
   url: string
   readonly requestCount: number
   /** Any decimal text, negative too. `confidence` is in USD, a 2000th of the price by default. */
-  setPrice(symbol: RateSymbol, usd: string, doubts?: { confidence?: string; ageSeconds?: number }): void
+  setPrice(symbol: string, usd: string, doubts?: { confidence?: string; ageSeconds?: number }): void
   /** Removes the feed; a request that names it is then refused as a whole. */
-  removePrice(symbol: RateSymbol): void
+  removePrice(symbol: string): void
   answerAlways(status: number, body: string): void
   /** Accepts requests and never answers. */
   hang(): void
@@ -45,24 +42,28 @@ interface Feed {
 }
 
 export async function startRateServer(options: RateServerOptions = {}): Promise<RateServer> {
-  const { port = 0, host = '127.0.0.1', now = Date.now, apiKey } = options
-  const feeds = new Map<string, Feed>([
-    [FEEDS.SOL, readFeed('150.25')],
-    [FEEDS.MON, readFeed('0.035')],
-    [FEEDS.ETH, readFeed('3500')],
-  ])
+  const { port = 0, host = '127.0.0.1', now = Date.now, apiKey, assets = ASSETS } = options
+  // The ids of the real network, so that a gateway's default settings work.
+  const ids = new Map(pricesOf(assets).map(({ symbol, feed }) => [symbol, feed]))
+  const feeds = new Map([...ids].map(([symbol, id]): [string, Feed] => [id, readFeed(FIRST_PRICES[symbol] ?? '1')]))
   let requestCount = 0
   let answer = answerPrices
+
+  function idOf(symbol: string): string {
+    const id = ids.get(symbol)
+    if (id === undefined) throw new RangeError(`no asset has the price of ${symbol}`)
+    return id
+  }
 
   function answerPrices(target: string, response: ServerResponse) {
     const { pathname, searchParams } = new URL(target, 'http://rates')
     if (pathname !== '/v2/updates/price/latest') return send(response, 404, 'not found')
-    const ids = searchParams.getAll('ids[]').map((id) => id.toLowerCase().replace(/^0x/, ''))
-    if (ids.length === 0) return send(response, 400, 'Failed to deserialize query string: missing field `ids`')
-    const unknown = ids.filter((id) => !feeds.has(id))
+    const asked = searchParams.getAll('ids[]').map((id) => id.toLowerCase().replace(/^0x/, ''))
+    if (asked.length === 0) return send(response, 400, 'Failed to deserialize query string: missing field `ids`')
+    const unknown = asked.filter((id) => !feeds.has(id))
     if (unknown.length > 0) return send(response, 404, `Price ids not found: ${unknown.join(', ')}`)
     const seconds = Math.floor(now() / 1000)
-    const parsed = ids.map((id) => wireUpdate(id, feeds.get(id) as Feed, seconds)) // every id was checked above
+    const parsed = asked.map((id) => wireUpdate(id, feeds.get(id) as Feed, seconds)) // every id was checked above
     send(response, 200, JSON.stringify({ binary: { encoding: 'hex', data: [] }, parsed }))
   }
 
@@ -83,10 +84,10 @@ export async function startRateServer(options: RateServerOptions = {}): Promise<
       return requestCount
     },
     setPrice(symbol, usd, doubts) {
-      feeds.set(FEEDS[symbol], readFeed(usd, doubts))
+      feeds.set(idOf(symbol), readFeed(usd, doubts))
     },
     removePrice(symbol) {
-      feeds.delete(FEEDS[symbol])
+      feeds.delete(idOf(symbol))
     },
     answerAlways(status, body) {
       answer = (_target, response) => send(response, status, body)

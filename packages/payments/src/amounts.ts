@@ -1,6 +1,6 @@
 // Money as integers of atomic units and as decimal text, never as a float (T-23).
 
-import type { Asset } from './assets.ts'
+import type { Asset } from '@svc/api/assets'
 
 /** `digits` / 10^`scale`. */
 export interface Decimal {

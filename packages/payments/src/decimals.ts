@@ -1,8 +1,8 @@
 // Whether tokens have the decimals that amounts are computed with. A token that has others would be sold for a millionth
 // of its price, or for a million times as much.
 
+import type { Network } from '@svc/api/networks'
 import type { Leg } from './legs.ts'
-import type { Network } from './networks.ts'
 
 /** Reads the decimals of tokens from one chain; null where there is no such token. Throws `ChainUnavailable`. */
 export type ReadDecimals = (tokens: readonly string[]) => Promise<readonly (number | null)[]>

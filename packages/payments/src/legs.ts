@@ -2,8 +2,8 @@
 
 import { address } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { ASSETS, type Asset } from './assets.ts'
-import { type Network, networkNamed } from './networks.ts'
+import type { Asset } from '@svc/api/assets'
+import { type Network, networkNamed } from '@svc/api/networks'
 import type { Destination } from './payment.ts'
 
 export interface Leg extends Destination {
@@ -15,15 +15,20 @@ export interface Leg extends Destination {
 export interface LegSettings {
   /** Wallet that is paid, by network; a network without one takes no payments. */
   treasuries: ReadonlyMap<Network, string>
-  /** Mint or contract where it differs from the asset's default, or has none. */
-  address(asset: Asset): string | null
+  /** What may be sold, in the order of the legs: the first is the default leg of a quote that covers all (AMB-08). */
+  assets: readonly ConfiguredAsset[]
 }
 
-/** In table order: the first is the default leg of a quote that covers all (AMB-08). */
-export async function configuredLegs({ treasuries, address }: LegSettings): Promise<Leg[]> {
-  const legs = ASSETS.map(async (of): Promise<Leg | null> => {
+export interface ConfiguredAsset {
+  of: Asset
+  /** Mint or contract; null while the setting that names it is empty. */
+  address: string | null
+}
+
+/** Without those whose network takes no payments, and those without an address. */
+export async function configuredLegs({ treasuries, assets }: LegSettings): Promise<Leg[]> {
+  const legs = assets.map(async ({ of, address: asset }): Promise<Leg | null> => {
     const wallet = treasuries.get(of.network)
-    const asset = address(of)
     return wallet && asset ? { of, asset, payTo: await paymentAddress(of.network, wallet, asset), wallet } : null
   })
   return (await Promise.all(legs)).filter((leg) => leg !== null)

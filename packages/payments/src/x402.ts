@@ -1,9 +1,9 @@
 // Legs in the form of x402 version 2.
 
+import type { Asset } from '@svc/api/assets'
 import { paymentReference } from '@svc/protocol/ids'
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import { displayAmount, legAmount } from './amounts.ts'
-import type { Asset } from './assets.ts'
 import type { Leg } from './legs.ts'
 import type { Rate, Rates } from './prices/price-oracle.ts'
 
@@ -25,7 +25,7 @@ export function priceLegs(legs: readonly Leg[], rates: Rates, totalUsd: string, 
 }
 
 function rateOf({ pricing }: Asset, rates: Rates): Rate | null {
-  return pricing.by === 'oracle' ? rates[pricing.symbol] : null
+  return pricing.by === 'oracle' ? (rates[pricing.symbol] ?? null) : null
 }
 
 /** A rate as it stands on the wire: the price is a number there. */

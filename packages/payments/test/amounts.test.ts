@@ -1,9 +1,9 @@
+import { ASSETS, findAsset } from '@svc/api/assets'
+import { networkNamed } from '@svc/api/networks'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { displayAmount, legAmount, multiplyUsd, parseDecimal } from '../src/amounts.ts'
-import { ASSETS, findAsset } from '../src/assets.ts'
-import { networkNamed } from '../src/networks.ts'
 
 const { quote_amounts: quote } = vectors
 const decimals = fc.integer({ min: 0, max: 18 })
@@ -24,7 +24,7 @@ describe('the amounts of a leg', () => {
         const amount = legAmount({
           totalUsd: displayAmount(total, totalScale),
           units: 1,
-          asset: { decimals: places, pricing: { by: 'oracle', symbol: 'SOL' } },
+          asset: { decimals: places, pricing: { by: 'oracle', symbol: 'SOL', feed: '' } },
           usdRate: displayAmount(rate, rateScale),
         })
         const worth = (units: bigint) => units * rate * 10n ** BigInt(totalScale)

@@ -1,3 +1,5 @@
+import { findAsset } from '@svc/api/assets'
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { startFaultyNode } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
@@ -7,7 +9,6 @@ import { describe, expect, it } from 'vitest'
 import { type ReadDecimals, watchDecimals } from '../src/decimals.ts'
 import { createEvmDecimalsReader } from '../src/evm/token-decimals.ts'
 import { configuredLegs, type Leg } from '../src/legs.ts'
-import { EVM, type Network, PRIMARY } from '../src/networks.ts'
 import { createSolanaDecimalsReader } from '../src/solana/token-decimals.ts'
 
 const chains = forAllTests(() => startLocalChains())
@@ -36,7 +37,7 @@ describe('decimals on chain', () => {
 describe('legs', () => {
   const treasuries = new Map<Network, string>([[EVM, `0x${'ab'.repeat(20)}`]])
   const tokens = (address: string): Promise<Leg[]> =>
-    configuredLegs({ treasuries, address: ({ ticker }) => (ticker === 'USDC' ? address : null) })
+    configuredLegs({ treasuries, assets: [{ of: findAsset(EVM, 'USDC')!, address }] })
 
   async function watch(address: string, read: ReadDecimals) {
     const legs = await tokens(address)

@@ -1,9 +1,9 @@
+import { findAsset } from '@svc/api/assets'
+import { EVM, PRIMARY } from '@svc/api/networks'
 import { paymentReference } from '@svc/protocol/ids'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
-import { findAsset } from '../src/assets.ts'
 import type { Leg } from '../src/legs.ts'
-import { EVM, PRIMARY } from '../src/networks.ts'
 import type { Rate, Rates } from '../src/prices/price-oracle.ts'
 import { priceLegs, x402Leg } from '../src/x402.ts'
 

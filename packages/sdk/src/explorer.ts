@@ -1,16 +1,10 @@
 // Where people can look at a transaction.
 
+import { NETWORKS, PRIMARY } from '@svc/api/networks'
 import { isPrivateHost } from './local-services.ts'
 
-/** By friendly name and by CAIP-2 id. */
-const EXPLORERS: Readonly<Record<string, (tx: string) => string>> = {
-  'primary-mainnet': solanaExplorer(''),
-  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': solanaExplorer(''),
-  'primary-devnet': solanaExplorer('?cluster=devnet'),
-  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': solanaExplorer('?cluster=devnet'),
-  'evm-mainnet': evmExplorer,
-  'eip155:143': evmExplorer,
-}
+/** Of older evidence: nothing is sold there. */
+const SOLANA_DEVNET = ['primary-devnet', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1']
 
 export interface ShownTransaction {
   /** CAIP-2 id, or the name that receipts use. */
@@ -24,13 +18,7 @@ export interface ShownTransaction {
 export function explorerUrl({ network, tx, service }: ShownTransaction): string | null {
   // A transaction id comes from a service, so it must not become anything else in a URL.
   if (isPrivateHost(service) || !/^(0x)?[0-9A-Za-z]+$/.test(tx)) return null
-  return Object.hasOwn(EXPLORERS, network) ? (EXPLORERS[network]?.(tx) ?? null) : null
-}
-
-function solanaExplorer(query: string) {
-  return (tx: string) => `https://explorer.solana.com/tx/${tx}${query}`
-}
-
-function evmExplorer(tx: string): string {
-  return `https://monadscan.com/tx/${tx}`
+  if (SOLANA_DEVNET.includes(network)) return `${PRIMARY.explorer}${tx}?cluster=devnet`
+  const known = NETWORKS.find(({ name, caip2 }) => network === name || network === caip2)
+  return known ? known.explorer + tx : null
 }

@@ -1,5 +1,6 @@
 // Amounts as people write them, and well-known assets.
 
+import { ASSETS, type Asset } from '@svc/api/assets'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { NetworkFee } from './wallets/wallet.ts'
 
@@ -33,21 +34,22 @@ export interface KnownAsset {
   decimals: number
 }
 
-const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
-const EVM = 'eip155:143'
+/** Without those that have an address only in the settings of a service. */
+export function knownAssets(assets: readonly Asset[]): KnownAsset[] {
+  return assets.flatMap(({ network: { caip2: network }, address, ticker, decimals }) =>
+    typeof address === 'string' ? [{ network, ticker, decimals, address: comparable(network, address) }] : [],
+  )
+}
 
-export const KNOWN_ASSETS: readonly KnownAsset[] = [
-  { network: PRIMARY, ticker: 'SOL', decimals: 9, address: 'So11111111111111111111111111111111111111112' },
-  { network: PRIMARY, ticker: 'USDC', decimals: 6, address: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' },
-  { network: PRIMARY, ticker: 'USDT', decimals: 6, address: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB' },
-  { network: PRIMARY, ticker: 'WETH', decimals: 8, address: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs' },
-  { network: EVM, ticker: 'MON', decimals: 18, address: '0x0000000000000000000000000000000000000000' },
-  { network: EVM, ticker: 'USDC', decimals: 6, address: '0x754704bc059f8c67012fed69bc8a327a5aafb603' },
-]
+export const KNOWN_ASSETS: readonly KnownAsset[] = knownAssets(ASSETS)
 
 /** Null for an asset that only the service describes. */
 export function knownAsset({ network, asset }: Pick<PaymentLeg, 'network' | 'asset'>): KnownAsset | null {
-  // EVM addresses mean the same in any case; others do not.
-  const address = network.startsWith('eip155:') ? asset.toLowerCase() : asset
+  const address = comparable(network, asset)
   return KNOWN_ASSETS.find((known) => known.network === network && known.address === address) ?? null
+}
+
+/** EVM addresses mean the same in any case; others do not. */
+function comparable(network: string, address: string): string {
+  return network.startsWith('eip155:') ? address.toLowerCase() : address
 }

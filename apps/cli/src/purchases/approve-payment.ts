@@ -1,3 +1,5 @@
+import { coinOf } from '@svc/api/assets'
+import { NETWORKS } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { NetworkFee } from '@svc/sdk'
 import { amountText, atomicAmount, feeText, knownAsset } from '@svc/sdk/money'
@@ -33,12 +35,10 @@ export async function approvePayment(
   return true
 }
 
-/** Many times what a payment costs on a busy day. */
-const USUAL_FEES: Record<string, bigint> = { SOL: 10_000_000n, MON: 1_000_000_000_000_000_000n }
-
 /** The node names the fee, and --yes lets nobody see it. */
 function requireUsualFee(fee: NetworkFee | null): void {
-  const usual = fee && USUAL_FEES[fee.ticker]
+  const network = fee && NETWORKS.find((one) => coinOf(one).ticker === fee.ticker)
+  const usual = network && atomicAmount(network.usualFee, fee.decimals)
   if (!usual || fee.amount <= usual) return
   throw new Failure(`the network fee is ${shown(feeText(fee))}, more than --yes pays`, 'without --yes you are asked')
 }

@@ -1,3 +1,4 @@
+import { DEV_GIFTS } from '@svc/api/dev-chains'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { isPrivateHost } from '@svc/sdk/local-services'
 import { type Command, InvalidArgumentError } from 'commander'
@@ -6,12 +7,6 @@ import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import { readBalances } from './balances.ts'
 import { nodeFor } from './wallet.ts'
-
-/** Enough for many lockers. */
-const GIFTS = {
-  solana: { SOL: '10', USDC: '100' },
-  eip155: { MON: '100', USDC: '100' },
-} as const
 
 export function add(program: Command, open: Open): void {
   program
@@ -37,7 +32,7 @@ async function giveCoins(session: Session, asset: string | undefined, wanted = '
   if (!isPrivateHost(node))
     throw new UsageError('there is no faucet for real money', 'it works with the chains of `npm start`')
   const ask = jsonRpc(node, { signal: world.signal })
-  const gifts = asset === undefined ? Object.entries(GIFTS[key.namespace]) : [[asset, wanted] as const]
+  const gifts = asset === undefined ? Object.entries(DEV_GIFTS[key.namespace]) : [[asset, wanted] as const]
   for (const [ticker, much] of gifts) {
     await ask('dev_faucet', [key.address, ticker, much]).catch((error: Error) => {
       world.signal.throwIfAborted()

@@ -2,7 +2,7 @@
 
 import { address, type Instruction } from '@solana/kit'
 import type { Anchor } from '@svc/api/attestations'
-import { PRIMARY } from '@svc/payments/networks'
+import { PRIMARY } from '@svc/api/networks'
 import { createSolanaNodes, type SolanaNodes } from '@svc/payments/solana/nodes'
 import { type SignedTransaction, signTransaction } from '@svc/payments/solana/sign-transaction'
 import { anchorPayload } from '@svc/protocol/anchor'

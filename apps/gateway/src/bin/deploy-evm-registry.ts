@@ -1,10 +1,10 @@
 // `svc-gateway deploy-evm-registry`: puts a registry on the EVM chain, with EVM_RPC_URLS and EVM_REGISTRY_KEY. Prints the
 // setting that names it; everything else goes to standard error.
 
+import { EVM } from '@svc/api/networks'
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { createEvmAccount, type EvmAccount } from '@svc/payments/evm/account'
 import { watchTransaction } from '@svc/payments/evm/outcome'
-import { EVM } from '@svc/payments/networks'
 import type { Address } from 'viem'
 import { createEvmRegistry, prepareDeployment } from '../anchors/evm-registry/client.ts'
 import { readRegistryContract, readRegistryKey } from '../anchors/evm-registry/settings.ts'

@@ -1,9 +1,9 @@
 import { type Endpoint, listedEndpoint } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import { type Discovery, discovery, docs, keys, openApi, shortUrlVerifyKey } from '@svc/api/info'
+import { NETWORKS } from '@svc/api/networks'
 import type { Provider } from '@svc/api/purchases'
 import { buyStorage } from '@svc/api/x402'
-import { NETWORKS } from '@svc/payments/networks'
 import { toBase58 } from '@svc/protocol/bytes'
 import {
   ANCHOR_ENVELOPE_VERSIONS,

@@ -1,7 +1,7 @@
 import type { Health, Readiness } from '@svc/api/info'
+import { EVM, PRIMARY } from '@svc/api/networks'
 import { clockDifference } from '@svc/guard/clock-guard'
 import { Answer } from '@svc/http-service/answer'
-import { EVM, PRIMARY } from '@svc/payments/networks'
 import { warningsOf } from '@svc/payments/selling/not-offered'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'

@@ -1,8 +1,8 @@
 // The numbers that this gateway shows to everybody.
 
 import type { Stats } from '@svc/api/info'
+import { PRIMARY } from '@svc/api/networks'
 import { refreshing } from '@svc/concurrency/caches'
-import { PRIMARY } from '@svc/payments/networks'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import { countRows, lastPublication, streamProvenFiles } from './store.ts'

@@ -2,9 +2,9 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type { LockerMetadata, LockerRecord, RefreshedLocker, refresh } from '@svc/api/lockers'
+import { networkNamed } from '@svc/api/networks'
 import type { Provider } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
-import { networkNamed } from '@svc/payments/networks'
 import { type LockerCaller, receiptMismatch } from '../auth/callers.ts'
 import { restrictionOf } from '../auth/restrictions.ts'
 import type { Locker } from '../db/schema.ts'

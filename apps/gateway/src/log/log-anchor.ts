@@ -1,5 +1,5 @@
 import type { LogAnchor } from '@svc/api/log'
-import { PRIMARY } from '@svc/payments/networks'
+import { PRIMARY } from '@svc/api/networks'
 import type { LogAnchorTable } from '../db/schema.ts'
 
 /** How the anchor of a checkpoint is shown, once it is on chain. */

@@ -1,5 +1,5 @@
+import { EVM, PRIMARY } from '@svc/api/networks'
 import type { OperatorOverview, PriceFeed } from '@svc/api/operations'
-import { EVM, PRIMARY } from '@svc/payments/networks'
 import type { PriceState } from '@svc/payments/prices/price-oracle'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { isoSeconds, unixSeconds } from '@svc/protocol/evidence'

@@ -1,12 +1,12 @@
 // Payments that matched no quote: looked up on chain, attached to a quote, or noted as refunded. No money moves here.
 
 import type { Body, Query } from '@svc/api/endpoint'
+import { networkNamed } from '@svc/api/networks'
 import type * as operations from '@svc/api/operations'
 import type { Quote } from '@svc/api/purchases'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { displayAmount } from '@svc/payments/amounts'
 import type { Leg } from '@svc/payments/legs'
-import { networkNamed } from '@svc/payments/networks'
 import type { ChainPayment } from '@svc/payments/payment'
 import { chainUnavailable, paymentRefused, payReqNotFound, txNotFound } from '@svc/payments/selling/errors'
 import { paidLeg, type QuotedLeg } from '@svc/payments/selling/read-payment'

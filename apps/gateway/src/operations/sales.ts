@@ -1,12 +1,12 @@
 // Sales over time. A job adds new receipts to the hour and the day they belong to, so that a chart of a million receipts
 // reads a few hundred rows.
 
+import { findAsset } from '@svc/api/assets'
 import type { Query } from '@svc/api/endpoint'
+import { networkNamed } from '@svc/api/networks'
 import type { OperatorSales, operatorSales, SalesPeriod } from '@svc/api/operations'
 import type { Quote } from '@svc/api/purchases'
 import { displayAmount } from '@svc/payments/amounts'
-import { findAsset } from '@svc/payments/assets'
-import { networkNamed } from '@svc/payments/networks'
 import { storedBody } from '@svc/payments/selling/quote-template'
 import { isoSeconds, unixSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'

@@ -1,9 +1,9 @@
 // What the room that sells keeps between requests, besides the tools that every room has.
 
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import type { Provider } from '@svc/api/purchases'
 import { type Lru, lru } from '@svc/concurrency/caches'
 import { together } from '@svc/database/commit'
-import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { QuoteCharges } from '@svc/payments/selling/mpp/challenge'
 import type { Market } from '@svc/payments/selling/price-legs'
 import type { QuoteTemplate } from '@svc/payments/selling/quote-template'

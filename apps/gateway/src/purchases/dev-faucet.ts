@@ -1,23 +1,17 @@
 // Coins without value for the demo wallet of the pages, on the chains of `npm start`.
 
-import type { GivenCoins, giveCoins } from '@svc/api/dev-chains'
+import { DEV_GIFTS, type GivenCoins, type giveCoins } from '@svc/api/dev-chains'
 import type { Body } from '@svc/api/endpoint'
+import { EVM, PRIMARY } from '@svc/api/networks'
 import { ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { connectEvm } from '@svc/payments/evm/nodes'
-import { EVM, PRIMARY } from '@svc/payments/networks'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { chainSilent } from '@svc/payments/selling/errors'
 import type { SalesSecrets } from '@svc/payments/selling/settings'
 import { connectSolanaUnread } from '@svc/payments/solana/nodes'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-
-/** Enough for many lockers. */
-const GIFTS = {
-  solana: { SOL: '10', USDC: '100' },
-  eip155: { MON: '100', USDC: '100' },
-} as const
 
 /** As many gifts in a minute as an address may otherwise make requests, divided by this. */
 const COST = 20
@@ -51,12 +45,12 @@ export async function giveLocalCoins(
   if (!node.isAddress(address))
     throw new ValidationError({ loc: ['body', 'address'], msg: `must be an address of ${namespace}` })
   try {
-    for (const [ticker, amount] of Object.entries(GIFTS[namespace]))
+    for (const [ticker, amount] of Object.entries(DEV_GIFTS[namespace]))
       await pool.first((rpc, signal) => rpc('dev_faucet', [address, ticker, amount], signal))
   } catch (error) {
     throw error instanceof ChainUnavailable ? chainSilent() : error
   }
-  return { given: { ...GIFTS[namespace] } }
+  return { given: { ...DEV_GIFTS[namespace] } }
 }
 
 function isOnThisMachine(url: string): boolean {

@@ -1,7 +1,7 @@
+import { networkNamed } from '@svc/api/networks'
 import type { Quote } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { networkNamed } from '@svc/payments/networks'
 import type { ChainReading } from '@svc/payments/payment'
 import { chainUnavailable } from '@svc/payments/selling/errors'
 import { paidLeg, type QuotedLeg } from '@svc/payments/selling/read-payment'

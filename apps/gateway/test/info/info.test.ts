@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises'
+import { ASSETS } from '@svc/api/assets'
 import { ERROR_STATUS } from '@svc/api/errors'
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
@@ -13,6 +15,8 @@ import { describe, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { activateSigningKey, allSigningKeys } from '../../src/keys/store.ts'
+
+const tickersOf = (network: Network) => ASSETS.filter((one) => one.network === network).map(({ ticker }) => ticker)
 
 const gateway = forAllTests(() =>
   startTestGateway({ BASE_URL: 'https://gateway.example/prefix/' }, { now: () => Date.UTC(2026, 5, 12) }),
@@ -198,13 +202,13 @@ describe('discovery', () => {
         {
           network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
           name: 'primary-mainnet',
-          assets: ['SOL', 'USDC', 'USDT', 'WETH', 'BETA'],
+          assets: tickersOf(PRIMARY),
           treasury: TREASURY.address,
         },
         {
           network: 'eip155:143',
           name: 'evm-mainnet',
-          assets: ['MON', 'USDC', 'USDT0', 'WETH'],
+          assets: tickersOf(EVM),
           treasury: DEV_TREASURY.address,
         },
       ],

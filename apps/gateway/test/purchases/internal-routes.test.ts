@@ -1,4 +1,6 @@
+import { ASSETS } from '@svc/api/assets'
 import type { TreasurySummary } from '@svc/api/internal'
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
@@ -8,6 +10,8 @@ import { buy, expectError, payReqId } from '@svc/testbed/market'
 import type { Reply, TestGateway } from '@svc/testbed/test-gateway'
 import { describe, expect, it } from 'vitest'
 import { OWNER, openSponsoredMarket, quotes } from './protocols/sponsored/sponsored-market.ts'
+
+const tickersOf = (network: Network) => ASSETS.filter((one) => one.network === network).map(({ ticker }) => ticker)
 
 const SECRET = 'an-internal-secret-of-some-length'
 
@@ -35,12 +39,12 @@ describe('the treasury summary', () => {
       assets.map(({ asset }) => asset),
     ])
     expect(listed).toEqual([
-      ['primary-mainnet', TREASURY.address, ['SOL', 'USDC', 'USDT', 'WETH', 'BETA']],
-      ['evm-mainnet', DEV_TREASURY.address, ['MON', 'USDC', 'USDT0', 'WETH']],
+      ['primary-mainnet', TREASURY.address, tickersOf(PRIMARY)],
+      ['evm-mainnet', DEV_TREASURY.address, tickersOf(EVM)],
     ])
     const accounts = body.networks.flatMap(({ assets }) => assets.map(({ account }) => account))
     expect(accounts.slice(0, 2)).toEqual([TREASURY.address, await tokenAccountOf(TREASURY.address, 'USDC')])
-    expect(new Set(accounts.slice(5))).toEqual(new Set([DEV_TREASURY.address]))
+    expect(new Set(accounts.slice(tickersOf(PRIMARY).length))).toEqual(new Set([DEV_TREASURY.address]))
   })
 
   it.each([

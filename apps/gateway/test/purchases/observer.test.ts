@@ -3,6 +3,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ASSETS } from '@svc/api/assets'
 import type { Confirmation } from '@svc/api/purchases'
 import { createLog } from '@svc/http-service/log'
 import { paymentReference, receiptId } from '@svc/protocol/ids'
@@ -46,10 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-const LEGS = [
-  ...['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => [ticker, 'primary-mainnet'] as const),
-  ...['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => [ticker, 'evm-mainnet'] as const),
-]
+const LEGS = ASSETS.map(({ ticker, network }) => [ticker, network.name] as const)
 
 /** Every transaction of both chains, from the files in which they keep themselves. */
 async function readChains(): Promise<Published[]> {

@@ -1,41 +1,53 @@
 // The dollar value of a payment. It ignores the gateway's own figures: a limit must hold against the gateway too.
 
+import { type Asset, coinOf, findAsset, isCoin } from '@svc/api/assets'
+import { NETWORKS, networkNamed } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { NetworkFee } from '@svc/sdk'
-import { amountText, atomicAmount, knownAsset } from '@svc/sdk/money'
+import { amountText, atomicAmount, KNOWN_ASSETS, type KnownAsset, knownAsset } from '@svc/sdk/money'
 
 /** In millionths of a dollar. */
 export interface Limits {
   perPurchase: bigint
   perDay: bigint
-  /** The price of a whole coin; a coin without a price is not spent. */
-  coins: { SOL: bigint | null; MON: bigint | null }
+  /** The price of a whole coin, by ticker; a coin without a price is not spent. */
+  coins: Readonly<Record<string, bigint | null>>
 }
 
-/** Known tokens worth a dollar. They have six decimals, so their raw amount is in millionths of a dollar. */
-const DOLLAR_TOKENS = ['USDC', 'USDT']
+/** What fees are paid in. */
+export const COINS = NETWORKS.map(coinOf)
+
+/** Tokens that are worth a dollar, at addresses that do not depend on the gateway. */
+export const DOLLAR_TOKENS = [
+  ...new Set(KNOWN_ASSETS.filter((known) => assetOf(known)?.pricing.by === 'usd').map(({ ticker }) => ticker)),
+]
+
+const DOLLAR = 1_000_000n
 
 /** In millionths of a dollar, rounded up; null for an asset without a known price. */
 export function dollarsOf(leg: PaymentLeg, { coins }: Limits): bigint | null {
   const known = knownAsset(leg)
-  if (!known) return null
-  const { ticker, decimals } = known
-  const amount = BigInt(leg.amount)
-  if (DOLLAR_TOKENS.includes(ticker)) return amount
-  const worth = ticker === 'SOL' || ticker === 'MON' ? coins[ticker] : null
-  return worth ? worthOf(amount, worth, decimals) : null
+  const asset = known && assetOf(known)
+  if (!asset) return null
+  const worth = asset.pricing.by === 'usd' ? DOLLAR : isCoin(asset) ? coins[asset.ticker] : null
+  return worth ? worthOf(BigInt(leg.amount), worth, asset.decimals) : null
 }
 
 /**
- * What a coin counts for in a fee while no price is set. The fee in SOL is fixed and far below a cent. The fee in MON is
- * what a node asks for: it counts for more than it costs, so that the limits hold.
+ * What a coin counts for in a fee while no price is set. The fee on a Solana-family chain is fixed and far below a cent. On
+ * an EVM chain it is what a node asks for: it counts for more than it costs, so that the limits hold.
  */
-const UNPRICED = { SOL: 0n, MON: 1_000_000n }
+const UNPRICED = { solana: 0n, evm: DOLLAR }
 
 /** What a network may charge, in millionths of a dollar, rounded up; null for a coin that is not known. */
 export function dollarsOfFee({ amount, ticker, decimals }: NetworkFee, { coins }: Limits): bigint | null {
-  if (ticker !== 'SOL' && ticker !== 'MON') return null
-  return worthOf(amount, coins[ticker] ?? UNPRICED[ticker], decimals)
+  const coin = COINS.find((one) => one.ticker === ticker)
+  return coin ? worthOf(amount, coins[ticker] ?? UNPRICED[coin.network.family], decimals) : null
+}
+
+function assetOf({ network: id, ticker }: KnownAsset): Asset | null {
+  const network = networkNamed(id)
+  return network && findAsset(network, ticker)
 }
 
 function worthOf(amount: bigint, worth: bigint, decimals: number): bigint {

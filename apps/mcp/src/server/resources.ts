@@ -11,7 +11,7 @@ import { discovery } from '@svc/api/info'
 import type { Context } from '../context.ts'
 import { describeError } from '../explain/error-result.ts'
 import { TOPICS } from '../explain/topics.ts'
-import { dollarText } from '../money/dollars.ts'
+import { DOLLAR_TOKENS, dollarText } from '../money/dollars.ts'
 import { FILE_URI_TEMPLATE, type FileName, fileOfUri, MAX_TEXT_BYTES, readStored, textOf } from '../stored-file.ts'
 
 export const RESOURCES: Resource[] = [
@@ -81,7 +81,7 @@ function helpText({ settings, owner, root }: Context): string {
   const others = Object.entries(coins).flatMap(([coin, worth]) => (worth ? [`${coin} at $${dollarText(worth)}`] : []))
   const wallet = owner?.wallet
     ? `Pays as ${owner.signer.address}: at most $${dollarText(perPurchase)} for a purchase, $${dollarText(perDay)} a day ` +
-      `(UTC), in USDC or USDT${others.length > 0 ? `, or ${others.join(', ')}` : ''}. Network fees come on top.`
+      `(UTC), in ${DOLLAR_TOKENS.join(' or ')}${others.length > 0 ? `, or ${others.join(', ')}` : ''}. Network fees come on top.`
     : 'Has no wallet to pay with: `buy` hands out an x402 offer.'
   const files = root.folder
     ? `\`put_file\` and \`verify\` read below ${root.folder}, and no hidden files.`

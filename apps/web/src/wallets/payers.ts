@@ -1,5 +1,7 @@
 // How each kind of wallet pays, with this gateway as its node. Loaded when a wallet is connected.
 
+import { coinOf } from '@svc/api/assets'
+import { networkNamed, PRIMARY } from '@svc/api/networks'
 import { PaymentError, type Wallet } from '@svc/sdk'
 import {
   type EvmRequest,
@@ -81,7 +83,7 @@ function standardWallet(node: GatewayNode, account: WalletAccount, sign: unknown
 }
 
 const CHAINS: Readonly<Record<string, WalletAccount['chains'][number]>> = {
-  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'solana:mainnet',
+  [PRIMARY.caip2]: 'solana:mainnet',
   'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'solana:devnet',
 }
 
@@ -131,13 +133,16 @@ async function onChain(wallet: EvmProvider, { chainId, block }: EvmRequest): Pro
 }
 
 function chainDescription(chainId: number) {
+  const network = networkNamed(`eip155:${chainId}`)
+  if (network?.family !== 'evm') throw new WalletError('wrong_network')
   const node = localNode('eip155', publicUrl())
+  const { ticker, decimals } = coinOf(network)
   return {
     chainId: hex(chainId),
-    chainName: node ? 'Local EVM' : 'Monad',
-    nativeCurrency: { name: 'MON', symbol: 'MON', decimals: 18 },
-    rpcUrls: [node ?? 'https://rpc.monad.xyz'],
-    ...(!node && { blockExplorerUrls: ['https://monadscan.com'] }),
+    chainName: node ? 'Local EVM' : network.title,
+    nativeCurrency: { name: ticker, symbol: ticker, decimals },
+    rpcUrls: [node ?? network.publicNode],
+    ...(!node && { blockExplorerUrls: [new URL(network.explorer).origin] }),
   }
 }
 

@@ -1,9 +1,9 @@
 // What nodes of the EVM chain answer. An example is JSON: the result of each method.
 
+import { EVM } from '@svc/api/networks'
 import { createEvmBalanceReader } from '@svc/payments/evm/balance-reader'
 import { createEvmPaymentReader } from '@svc/payments/evm/payment-reader'
 import { createEvmDecimalsReader } from '@svc/payments/evm/token-decimals'
-import { EVM } from '@svc/payments/networks'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { acceptedLater, must, type Parser } from '../engine/parser.ts'
 import { startLyingNode } from './lying-node.ts'

@@ -1,7 +1,7 @@
 // Signed transactions of the EVM chain.
 
+import { EVM } from '@svc/api/networks'
 import { inspectEvmPayment, transferCall } from '@svc/payments/evm/signed-payment'
-import { EVM } from '@svc/payments/networks'
 import { type Hex, keccak256, parseTransaction, serializeTransaction, type TransactionSerialized } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { latin1, must, type Parser } from '../engine/parser.ts'

@@ -1,8 +1,8 @@
 // Challenges and credentials of the Machine Payments Protocol. An example is a header, or the JSON of a credential.
 
+import { EVM, PRIMARY } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import { ServiceError } from '@svc/http-service/service-error'
-import { EVM, PRIMARY } from '@svc/payments/networks'
 import { acceptedCharges } from '@svc/payments/selling/mpp/accept-payment'
 import { challengeHeader, challengeOf, chargesOf } from '@svc/payments/selling/mpp/challenge'
 import { type Credential, chargeOf, readCredential } from '@svc/payments/selling/mpp/credential'

@@ -1,6 +1,6 @@
 // What nodes of the primary chain answer. An example is JSON: the result of each method.
 
-import { PRIMARY } from '@svc/payments/networks'
+import { PRIMARY } from '@svc/api/networks'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { createSolanaBalanceReader } from '@svc/payments/solana/balance-reader'
 import { createSolanaNodes } from '@svc/payments/solana/nodes'

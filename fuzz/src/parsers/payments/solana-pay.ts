@@ -1,7 +1,7 @@
 // Solana Pay URLs, as wallets read them. An example is JSON: what the quote is about.
 
-import { ASSETS } from '@svc/payments/assets'
-import { PRIMARY } from '@svc/payments/networks'
+import { ASSETS } from '@svc/api/assets'
+import { PRIMARY } from '@svc/api/networks'
 import { transferRequest } from '@svc/payments/solana/pay-request'
 import { paymentReference } from '@svc/protocol/ids'
 import { json, must, type Parser } from '../engine/parser.ts'

@@ -1,9 +1,9 @@
 // Transactions of the primary chain: as the gateway, the verifier and the library of the chain read them.
 
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
+import { PRIMARY } from '@svc/api/networks'
 import type { X402Leg } from '@svc/api/x402'
 import { createSolanaSettler } from '@svc/gateway/purchases/protocols/x402/solana-settler'
-import { PRIMARY } from '@svc/payments/networks'
 import { NodeProblem } from '@svc/payments/nodes/node-pool'
 import { inspectSolanaPayment } from '@svc/payments/solana/signed-payment'
 import { decodeTransaction, type WireTransaction } from '@svc/payments/solana/wire-transaction'

@@ -1,9 +1,9 @@
 // Headers of x402: signed payments and sign-ins. An example is JSON, which the header has in base64.
 
+import { PRIMARY } from '@svc/api/networks'
 import { readPaymentSignature } from '@svc/gateway/purchases/protocols/x402/payment-signature'
 import { readSignIn, SignInRefused, signInChallenge } from '@svc/gateway/purchases/protocols/x402/sign-in'
 import { ServiceError } from '@svc/http-service/service-error'
-import { PRIMARY } from '@svc/payments/networks'
 import { accepted, json, latin1, must, type Parser } from '../engine/parser.ts'
 import { PAY_REQ_ID, PAYER, TREASURY } from './solana-wire.ts'
 

@@ -3,6 +3,7 @@ import { type Address, type Hash, type Hex, hexToBigInt, numberToHex } from 'vie
 import type { Landing } from '../landing.ts'
 import { RPC_CODES, RpcError } from '../rpc-error.ts'
 import { createBlockClock, seconds } from './block-clock.ts'
+import { TOKENS, type Token } from './contracts.ts'
 import type { Engine } from './engine.ts'
 import { faucetTransaction } from './faucet.ts'
 import { createGenesis } from './genesis.ts'
@@ -38,6 +39,8 @@ export type ChainOptions = {
   now?: () => number
   /** `later` unless given. */
   landing?: Landing
+  /** What the faucet knows; those that are sold for unless given. */
+  tokens?: readonly Token[]
 }
 
 /** How many blocks `finalized` is below the head where transactions land later, as on chain 143. */
@@ -48,7 +51,8 @@ type Head = { number: number; hash: Hash; time: number }
 /** A change, its result, and the block that the chain had then. */
 type Made = Omit<Entry, 'head'> & { result: unknown; block: number }
 
-export async function openChain({ stateFile, now = Date.now, landing = 'later' }: ChainOptions): Promise<EvmChain> {
+export async function openChain(options: ChainOptions): Promise<EvmChain> {
+  const { stateFile, now = Date.now, landing = 'later', tokens = Object.values(TOKENS) } = options
   const journal = stateFile === undefined ? undefined : openJournal(stateFile, seconds(now()))
   const genesisTime = journal?.genesisTime ?? seconds(now())
   const depth = landing === 'later' ? FINALITY_DEPTH : 0
@@ -175,7 +179,7 @@ export async function openChain({ stateFile, now = Date.now, landing = 'later' }
   }
 
   async function grant(params: readonly unknown[]): Promise<unknown> {
-    const hash = await change('eth_sendTransaction', [faucetTransaction(params)])
+    const hash = await change('eth_sendTransaction', [faucetTransaction(params, tokens)])
     if (landing === 'later') await change('evm_mine', [])
     return hash
   }

@@ -1,14 +1,46 @@
-import { type Address, type Hex, parseAbi } from 'viem'
+import { ASSETS, type Asset, isCoin, type TickerOn } from '@svc/api/assets'
+import { EVM } from '@svc/api/networks'
+import { type Address, concat, getAddress, type Hex, keccak256, numberToHex, parseAbi, slice, stringToHex } from 'viem'
 import compiled from './contracts/compiled.json' with { type: 'json' }
 
-export type Token = { address: Address; decimals: number; code: Hex }
+export type Token = { ticker: string; address: Address; decimals: number; code: Hex }
 
-/** USDC has its real address of chain 143, since wallets sign for it. The others have the end of keccak256('svc dev token ' + ticker). */
-export const TOKENS = {
-  USDC: { address: '0x754704Bc059F8C67012fEd69BC8A327a5aafb603', decimals: 6, code: hex(compiled.Usdc.code) },
-  USDT0: { address: '0xa983746D5319392117FFCED47bC2B49637dC62c8', decimals: 6, code: hex(compiled.Usdt0.code) },
-  WETH: { address: '0x860b4425b8B21De72A1E0b5BfAb059eEa6A9912a', decimals: 18, code: hex(compiled.Weth.code) },
-} as const satisfies Record<string, Token>
+/** What the first block has. It stays as it is: chains that were kept are replayed on it. */
+const GENESIS_CODE: ReadonlyMap<string, string> = new Map([
+  ['USDC', compiled.Usdc.code],
+  ['USDT0', compiled.Usdt0.code],
+  ['WETH', compiled.Weth.code],
+])
+
+/** The tokens of a declaration. Those that have an address there have it here as well, since wallets sign for it. */
+export function tokensOf(assets: readonly Asset[]): Token[] {
+  const tokens = assets.filter((asset) => asset.network === EVM && !isCoin(asset))
+  return tokens.map(({ ticker, decimals, address }) => ({
+    ticker,
+    address: getAddress(typeof address === 'string' ? address : madeUpAddress(ticker)),
+    decimals,
+    code: hex(GENESIS_CODE.get(ticker) ?? codeOf(ticker, decimals)),
+  }))
+}
+
+/** The tokens that are sold for. */
+// fromEntries returns plain strings.
+export const TOKENS = Object.fromEntries(tokensOf(ASSETS).map((token) => [token.ticker, token])) as Readonly<
+  Record<Exclude<TickerOn<'evm'>, 'MON'>, Token>
+>
+
+export function isOfGenesis({ ticker }: Token): boolean {
+  return GENESIS_CODE.has(ticker)
+}
+
+function madeUpAddress(ticker: string): Hex {
+  return slice(keccak256(stringToHex(`svc dev token ${ticker}`)), -20)
+}
+
+/** `Token.sol` reads what stands behind its code. */
+function codeOf(ticker: string, decimals: number): Hex {
+  return concat([hex(compiled.Token.code), numberToHex(decimals, { size: 32 }), stringToHex(ticker, { size: 32 })])
+}
 
 export const MULTICALL3 = {
   address: '0xcA11bde05977b3631167028862bE2a173976CA11',

@@ -1,6 +1,7 @@
+import { EVM } from '@svc/api/networks'
 import type { Address, Hex } from 'viem'
 
-export const CHAIN_ID = 143
+export const CHAIN_ID = EVM.chainId
 
 export type DevAccount = { address: Address; privateKey: Hex }
 

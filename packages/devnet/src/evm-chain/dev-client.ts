@@ -1,6 +1,7 @@
 import { createClient, defineChain, type Hash, http, publicActions, testActions, walletActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { CHAIN_ID, type DevAccount } from './dev-accounts.ts'
+import { COIN } from './faucet.ts'
 
 type Faucet = { Method: 'dev_faucet'; Parameters: unknown[]; ReturnType: Hash }
 
@@ -47,7 +48,7 @@ function viemChain(url: string) {
   return defineChain({
     id: CHAIN_ID,
     name: 'Local EVM',
-    nativeCurrency: { name: 'MON', symbol: 'MON', decimals: 18 },
+    nativeCurrency: { name: COIN.ticker, symbol: COIN.ticker, decimals: COIN.decimals },
     rpcUrls: { default: { http: [url] } },
   })
 }

@@ -1,9 +1,13 @@
 import { type AccountOverride, l1GenesisState, l1HardforkFromString } from '@nomicfoundation/edr'
 import { hexToBytes, parseEther, parseUnits } from 'viem'
-import { MULTICALL3, TOKENS } from './contracts.ts'
+import { isOfGenesis, MULTICALL3, TOKENS } from './contracts.ts'
 import { DEV_MINTER, DEV_PAYERS, DEV_TREASURY } from './dev-accounts.ts'
 import { createEngine, type Engine, HARDFORK } from './engine.ts'
-import { ASSETS, decimalsOf, grantTransaction } from './faucet.ts'
+import { COIN, grantTransaction } from './faucet.ts'
+
+const GENESIS_TOKENS = Object.values(TOKENS).filter(isOfGenesis)
+/** How much of each asset a payer has at first. */
+export const PAYER_FUNDS = '10000'
 
 /** A fresh chain: the same two blocks every time. `time` is in seconds. */
 export async function createGenesis(time: number): Promise<Engine> {
@@ -17,7 +21,7 @@ export async function createGenesis(time: number): Promise<Engine> {
 function genesisAccounts(): AccountOverride[] {
   return [
     ...l1GenesisState(l1HardforkFromString(HARDFORK)),
-    ...[...Object.values(TOKENS), MULTICALL3].map(({ address, code }) => ({
+    ...[...GENESIS_TOKENS, MULTICALL3].map(({ address, code }) => ({
       address: hexToBytes(address),
       code: hexToBytes(code),
     })),
@@ -25,12 +29,12 @@ function genesisAccounts(): AccountOverride[] {
   ]
 }
 
-/** Block 1: every payer gets 10,000 of every asset. The treasury starts empty. */
+/** Block 1: every payer gets their funds of every asset. The treasury starts empty. */
 async function fundPayers(engine: Engine, time: number): Promise<void> {
   await engine.request('evm_setAutomine', [false])
-  for (const asset of ASSETS) {
+  for (const asset of [COIN, ...GENESIS_TOKENS]) {
     for (const { address } of DEV_PAYERS) {
-      const units = parseUnits('10000', decimalsOf(asset))
+      const units = parseUnits(PAYER_FUNDS, asset.decimals)
       await engine.request('eth_sendTransaction', [grantTransaction(address, asset, units)])
     }
   }

@@ -1,7 +1,11 @@
+import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex, parseUnits } from 'viem'
 import { startHttpServer } from '../http-server.ts'
 import { createRefusals, type LocalNode, type NodeFaults } from '../node-faults.ts'
 import { type ChainOptions, type EvmChain, openChain } from './chain.ts'
+import { isOfGenesis, TOKENS, type Token } from './contracts.ts'
+import { DEV_PAYERS } from './dev-accounts.ts'
 import { createFront } from './front.ts'
+import { PAYER_FUNDS } from './genesis.ts'
 import { nodeOf } from './node.ts'
 
 export type EvmChainOptions = ChainOptions & {
@@ -20,10 +24,29 @@ export type RunningEvmChain = {
   stop(): Promise<void>
 }
 
+/** Tokens that the first block has not, so that chains that were kept can be replayed on it. Makes no block. */
+async function addTokens({ request }: EvmChain, tokens: readonly Token[]): Promise<void> {
+  for (const { address, decimals, code } of tokens.filter((token) => !isOfGenesis(token))) {
+    if ((await request({ method: 'eth_getCode', params: [address, 'latest'] })) === code) continue
+    await request({ method: 'hardhat_setCode', params: [address, code] })
+    const funds = numberToHex(parseUnits(PAYER_FUNDS, decimals), { size: 32 })
+    for (const payer of DEV_PAYERS)
+      await request({ method: 'hardhat_setStorageAt', params: [address, balanceSlot(payer.address), funds] })
+  }
+}
+
+/** Of `balanceOf` in `Erc20.sol`, which is its second variable. */
+function balanceSlot(owner: Address): Hex {
+  return keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [owner, 1n]))
+}
+
 export async function startEvmChain(options: EvmChainOptions): Promise<RunningEvmChain> {
   const { port, host = '127.0.0.1', replayInBackground = false, ...chainOptions } = options
   const chain = await openChain(chainOptions)
-  if (!replayInBackground) await chain.replayed
+  const ready = chain.replayed.then(() => addTokens(chain, options.tokens ?? Object.values(TOKENS)))
+  if (!replayInBackground) await ready
+  // Requests that wait for the replay get its error.
+  ready.catch(() => {})
   const server = await startHttpServer(createFront(chain), { port, host }).catch(async (error: unknown) => {
     await chain.close()
     throw error

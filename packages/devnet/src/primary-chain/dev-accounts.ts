@@ -1,6 +1,8 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto'
 import { type Address, address, getAddressDecoder } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { ASSETS, type Asset, isCoin, type TickerOn } from '@svc/api/assets'
+import { PRIMARY } from '@svc/api/networks'
 
 const PKCS8_ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
@@ -21,18 +23,20 @@ export const PUBLICATION = devKey('svc-dev/publication')
 export const DEMO_PAYERS = [1, 2, 3, 4].map((number) => devKey(`svc-dev/payer/${number}`))
 
 /** Mainnet's mints at their own addresses, so that a gateway's default assets work in development. */
-export const MINTS = {
-  USDC: { mint: address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'), decimals: 6 },
-  USDT: { mint: address('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'), decimals: 6 },
-  WETH: { mint: address('7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs'), decimals: 8 },
-  BETA: { mint: devKey('svc-dev/mint/BETA').address, decimals: 0 },
-} as const
+const TOKENS: readonly Asset[] = ASSETS.filter((asset) => asset.network === PRIMARY && !isCoin(asset))
 
-export type TokenAsset = keyof typeof MINTS
-export const TOKEN_ASSETS = Object.keys(MINTS) as TokenAsset[] // Object.keys returns plain strings
+export type TokenAsset = Exclude<TickerOn<'solana'>, 'SOL'>
+export const TOKEN_ASSETS = TOKENS.map(({ ticker }) => ticker as TokenAsset) // they are of `ASSETS`
 
-/** Mainnet's: `solana:` and its first 32 characters are the CAIP-2 id that the gateway uses. */
-export const GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
+export const MINTS = Object.fromEntries(
+  TOKENS.map(({ ticker, address: own, decimals }) => {
+    const mint = typeof own === 'string' ? address(own) : devKey(`svc-dev/mint/${ticker}`).address
+    return [ticker, { mint, decimals }]
+  }),
+) as Readonly<Record<TokenAsset, { mint: Address; decimals: number }>> // fromEntries returns plain strings
+
+/** Mainnet's. */
+export const GENESIS_HASH = PRIMARY.genesisHash
 
 /** The associated token account of `owner` for one of our assets. */
 export async function tokenAccountOf(owner: Address, asset: TokenAsset): Promise<Address> {

@@ -12,6 +12,8 @@ import {
 } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { getCreateAssociatedTokenIdempotentInstruction, getMintToCheckedInstruction } from '@solana-program/token'
+import { coinOf } from '@svc/api/assets'
+import { PRIMARY } from '@svc/api/networks'
 import { invalidParams, RPC_CODES, RpcError } from '../rpc-error.ts'
 import type { PrimaryChain } from './chain.ts'
 import { FAUCET, MINT_AUTHORITY, MINTS, TOKEN_ASSETS, type TokenAsset, tokenAccountOf } from './dev-accounts.ts'
@@ -22,7 +24,7 @@ import type { TransactionRecord } from './transactions/history.ts'
 import { decodeWireTransaction } from './transactions/wire-transaction.ts'
 
 const USAGE = 'dev_faucet takes [address, asset, amount]'
-const SOL_DECIMALS = 9
+const COIN = coinOf(PRIMARY)
 const U64_MAX = 2n ** 64n - 1n
 
 export const faucetMethods: Methods = {
@@ -30,10 +32,11 @@ export const faucetMethods: Methods = {
 
   async dev_faucet(chain, params) {
     const to = addressAt(params, 0)
-    const asset = ['SOL', ...TOKEN_ASSETS].find((name) => name === params[1])
-    if (asset === undefined) throw invalidParams(`${USAGE}: asset must be one of SOL, ${TOKEN_ASSETS.join(', ')}`)
+    const asset = [COIN.ticker, ...TOKEN_ASSETS].find((name) => name === params[1])
+    if (asset === undefined)
+      throw invalidParams(`${USAGE}: asset must be one of ${COIN.ticker}, ${TOKEN_ASSETS.join(', ')}`)
     const token = TOKEN_ASSETS.find((name) => name === asset)
-    const amount = amountAt(params, 2, token ? MINTS[token].decimals : SOL_DECIMALS)
+    const amount = amountAt(params, 2, token ? MINTS[token].decimals : COIN.decimals)
     const record = token ? await giveTokens(chain, to, token, amount) : giveSol(chain, to, amount)
     // Wallets go by confirmed blocks.
     chain.settle()

@@ -118,7 +118,7 @@ describe('the EVM faucet', () => {
   it.each([
     [[treasury, 'USDC'], 'three parameters'],
     [['0x1234', 'USDC', '1'], 'address must be'],
-    [[treasury, 'toString', '1'], 'asset must be one of MON, USDC, USDT0, WETH'],
+    [[treasury, 'toString', '1'], `asset must be one of ${['MON', ...Object.keys(TOKENS)].join(', ')}`],
     [[treasury, 'USDC', '-1'], 'amount must be a decimal number'],
     [[treasury, 'USDC', '0.0000001'], 'USDC has 6 decimals'],
     [[treasury, 'USDC', '0'], 'above 0'],

@@ -1,5 +1,5 @@
+import { EVM } from '@svc/api/networks'
 import type { Hex } from 'viem'
-import { EVM } from '../networks.ts'
 import type { Destination } from '../payment.ts'
 import { AUTHORIZATION_USED, authorizationId } from './authorizations.ts'
 import type { Log, Receipt, Transaction } from './rpc-answers.ts'

@@ -1,6 +1,6 @@
+import { EVM } from '@svc/api/networks'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { type BalanceReader, createBalanceReader } from '../balance-reader.ts'
-import { EVM } from '../networks.ts'
 import type { Destination } from '../payment.ts'
 import { connectEvm, type EvmRpc } from './nodes.ts'
 import { quantity } from './rpc-answers.ts'

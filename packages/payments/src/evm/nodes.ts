@@ -1,5 +1,7 @@
 // Nodes of the EVM chain: as a pool to ask, and as one viem client that takes the next node when one does not answer.
 
+import { coinOf } from '@svc/api/assets'
+import { EVM } from '@svc/api/networks'
 import { retry } from '@svc/concurrency/retry'
 import {
   type Account,
@@ -106,11 +108,13 @@ function viemError({ code, details, data }: RpcError, method: string): RpcReques
   return new RpcRequestError({ body: { method }, error: { code, message: details, data }, url: '' })
 }
 
+const COIN = coinOf(EVM)
+
 export function createEvmClient(chain: EvmChain, rpcUrls: readonly string[], account: Account, timeoutMs?: number) {
   const viemChain = defineChain({
     id: chain.chainId,
     name: chain.name,
-    nativeCurrency: { name: 'MON', symbol: 'MON', decimals: 18 },
+    nativeCurrency: { name: COIN.ticker, symbol: COIN.ticker, decimals: COIN.decimals },
     rpcUrls: { default: { http: rpcUrls } },
     fees: { baseFeeMultiplier: BASE_FEE_MULTIPLIER },
   })

@@ -1,6 +1,7 @@
+import { coinOf } from '@svc/api/assets'
+import { EVM } from '@svc/api/networks'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { numberToHex } from 'viem'
-import { EVM } from '../networks.ts'
 import { type JsonRpcBatch, RpcError } from '../nodes/json-rpc.ts'
 import { ChainUnavailable } from '../nodes/node-pool.ts'
 import { agreedOutcome, OWN_PAYMENT, type PayableLeg, type PayerNode, shortage } from '../payer-node.ts'
@@ -19,7 +20,8 @@ interface Life {
 
 export type EvmPayerNode = PayerNode<Life>
 
-const COIN = { ticker: 'MON', decimals: 18 }
+const { ticker, decimals } = coinOf(EVM)
+const COIN = { ticker, decimals }
 /** What a transfer takes at most as a rule, where the chain cannot be asked: for nobody, or for a payer who is short. */
 const USUAL_GAS = { coin: 30_000n, token: 80_000n }
 /** Every token is a contract, and the payer pays for the gas that it uses. */

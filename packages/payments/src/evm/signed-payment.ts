@@ -1,5 +1,6 @@
 // The call that pays a leg on the EVM chain, and whether a signed transaction makes it.
 
+import { EVM } from '@svc/api/networks'
 import { paymentReference } from '@svc/protocol/ids'
 import {
   concat,
@@ -15,7 +16,6 @@ import {
   type TransactionSerializable,
   type TransactionSerialized,
 } from 'viem'
-import { EVM } from '../networks.ts'
 import { type InspectedPayment, other, type PayableLeg } from '../payer-node.ts'
 
 export interface TransferCall {

@@ -1,6 +1,6 @@
+import { EVM } from '@svc/api/networks'
 import { encodeFunctionData, erc20Abi } from 'viem'
 import type { ReadDecimals } from '../decimals.ts'
-import { EVM } from '../networks.ts'
 import { answerOf } from './errors.ts'
 import { connectEvm, type EvmRpc } from './nodes.ts'
 import { quantity } from './rpc-answers.ts'

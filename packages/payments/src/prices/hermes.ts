@@ -2,20 +2,13 @@
 
 import { readAtMost } from '@svc/protocol/read-at-most'
 import { displayAmount } from '../amounts.ts'
-import type { OracleSymbol } from '../assets.ts'
 import type { PriceReading, PriceSource } from './price-oracle.ts'
-
-/** The USD feeds of the public network. */
-export const HERMES_FEEDS: Readonly<Record<OracleSymbol, string>> = {
-  SOL: 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d',
-  MON: '31491744e2dbf6df7fcf4ac0820d18a609b49076d45066d3568424e62f686cd1',
-  ETH: 'ff61491a931112ddf1bd8147cd1b641375f79f5825126d665480874634fd0ace',
-}
 
 export interface HermesOptions {
   baseUrl: string
   apiKey?: string
-  feeds: Readonly<Partial<Record<OracleSymbol, string>>>
+  /** The id of the USD feed of each coin. */
+  feeds: Readonly<Record<string, string>>
   /** For the whole reading, however many requests it takes. */
   timeoutMs: number
   maxAgeSeconds: number

@@ -3,11 +3,10 @@
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Decimal, parseDecimal } from '../amounts.ts'
-import { ORACLE_SYMBOLS, type OracleSymbol } from '../assets.ts'
 
 /** One coin's price as a source tells it, with the lower end of its confidence interval, or why it tells none. */
 export type PriceReading = { usd: string; lowestUsd: string; publishedAt: number } | { problem: string }
-type PriceReadings = Readonly<Partial<Record<OracleSymbol, PriceReading>>>
+type PriceReadings = Readonly<Record<string, PriceReading>>
 
 /** Asks for all prices at once. A coin may be missing; when the promise is rejected, all are. */
 export type PriceSource = () => Promise<PriceReadings>
@@ -23,30 +22,32 @@ export interface Rate {
 /** What stands in for a price that cannot be used. */
 type StandIn = 'last price' | 'configured rate' | 'none'
 
-/** Null where there is no price to sell at: such a leg cannot be offered. */
-export type Rates = Record<OracleSymbol, Rate | null>
+/** By symbol; null where there is no price to sell at: such a leg cannot be offered. */
+export type Rates = Readonly<Record<string, Rate | null>>
 
 export interface PriceOracleOptions {
+  /** The coins whose prices are needed. */
+  symbols: readonly string[]
   source: PriceSource
-  fallback: Readonly<Partial<Record<OracleSymbol, string>>>
+  fallback: Readonly<Record<string, string>>
   /** Unix milliseconds. */
   now: () => number
   cacheMs?: number
   /** Told of each price that could not be used, and of what is used instead. */
-  onProblem?: (symbol: OracleSymbol, problem: string, standIn: StandIn) => void
+  onProblem?: (symbol: string, problem: string, standIn: StandIn) => void
 }
 
 export interface PriceOracle {
   rates(): Promise<Rates>
   /** The coins that had no rate when they were last asked for. */
-  missing(): OracleSymbol[]
+  missing(): string[]
   /** What each coin is sold at, without asking the source. */
   states(): PriceState[]
 }
 
 /** `last_price` and `configured` stand in for a price that the source does not tell. */
 export interface PriceState {
-  symbol: OracleSymbol
+  symbol: string
   state: 'ok' | 'last_price' | 'configured' | 'missing' | 'not_asked'
   usd: string | null
   /** When the price was published, in Unix seconds. */
@@ -85,22 +86,22 @@ const GOOD_MS = 3_600_000
  * after that, unless it is as far from the last good price as no new price may be.
  */
 export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
-  const { source, fallback, now, cacheMs = CACHE_MS, onProblem } = options
-  const entries = new Map<OracleSymbol, Entry>()
-  const lastGood = new Map<OracleSymbol, GoodPrice>()
+  const { symbols, source, fallback, now, cacheMs = CACHE_MS, onProblem } = options
+  const entries = new Map<string, Entry>()
+  const lastGood = new Map<string, GoodPrice>()
   let request: Promise<void> | null = null
   for (const usd of Object.values(fallback)) if (!positive(usd)) throw new RangeError(`${usd} is no fallback price`)
 
   async function refresh(): Promise<void> {
-    const readings = await read(source)
+    const readings = await read(source, symbols)
     const time = now()
-    for (const symbol of ORACLE_SYMBOLS) {
+    for (const symbol of symbols) {
       // While one coin is retried, the others keep the rate of their minute.
       if (isDue(entries.get(symbol), time)) entries.set(symbol, judge(symbol, readings[symbol], time))
     }
   }
 
-  function judge(symbol: OracleSymbol, reading: PriceReading | undefined, at: number): Entry {
+  function judge(symbol: string, reading: PriceReading | undefined, at: number): Entry {
     const good = lastGood.get(symbol)
     const recent = good && isWithin(GOOD_MS, good.at, at) ? good : null
     const checked = check(reading, recent?.price ?? null)
@@ -124,17 +125,17 @@ export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
 
   return {
     states: () =>
-      ORACLE_SYMBOLS.map((symbol) => {
+      symbols.map((symbol) => {
         const rate = entries.get(symbol)?.rate
         const published = rate?.source === 'oracle' ? Math.floor(Date.parse(rate.as_of) / 1000) : null
         return { symbol, state: stateOf(rate), usd: rate?.usd ?? null, publishedAt: published }
       }),
 
-    missing: () => ORACLE_SYMBOLS.filter((symbol) => entries.get(symbol)?.rate === null),
+    missing: () => symbols.filter((symbol) => entries.get(symbol)?.rate === null),
 
     async rates() {
       const time = now()
-      const known = ORACLE_SYMBOLS.map((symbol) => entries.get(symbol))
+      const known = symbols.map((symbol) => entries.get(symbol))
       if (known.some((entry) => isDue(entry, time))) {
         request ??= refresh().finally(() => {
           request = null
@@ -142,8 +143,7 @@ export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
         // A source that failed a moment ago is retried behind the caller's back: if it hangs, quotes do not.
         if (!known.every((entry) => isUsable(entry, time))) await request
       }
-      const rate = (symbol: OracleSymbol) => entries.get(symbol)?.rate ?? null
-      return { SOL: rate('SOL'), MON: rate('MON'), ETH: rate('ETH') }
+      return Object.fromEntries(symbols.map((symbol) => [symbol, entries.get(symbol)?.rate ?? null]))
     },
   }
 }
@@ -155,12 +155,12 @@ function stateOf(rate: Rate | null | undefined): PriceState['state'] {
   return rate.source === 'oracle' ? 'last_price' : 'configured'
 }
 
-async function read(source: PriceSource): Promise<PriceReadings> {
+async function read(source: PriceSource, symbols: readonly string[]): Promise<PriceReadings> {
   try {
     return await source()
   } catch (error) {
     const problem = `the price source failed: ${messageOf(error)}`
-    return { SOL: { problem }, MON: { problem }, ETH: { problem } }
+    return Object.fromEntries(symbols.map((symbol) => [symbol, { problem }]))
   }
 }
 

@@ -1,9 +1,9 @@
 // Refusals that a confirmation may get.
 
+import type { Network } from '@svc/api/networks'
 import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { displayAmount } from '../amounts.ts'
-import type { Network } from '../networks.ts'
 import type { ChainPayment, RejectionReason } from '../payment.ts'
 
 const REASONS: Record<RejectionReason, string> = {

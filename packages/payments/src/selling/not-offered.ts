@@ -1,25 +1,24 @@
 // Why assets cannot be paid with right now, and what an operator does about it.
 
+import { type Asset, type OraclePrice, priceSettings } from '@svc/api/assets'
 import type { NotOffered } from '@svc/api/info'
-import type { Asset, OracleSymbol } from '../assets.ts'
+import type { Network } from '@svc/api/networks'
 import type { Leg } from '../legs.ts'
-import type { Network } from '../networks.ts'
 
 export interface LegStates {
   /** All assets that there are. */
   assets: readonly Asset[]
   legs: readonly Leg[]
   isConfigured(network: Network): boolean
-  /** The setting that names the mint or contract of an asset without a default. */
-  settingOf(asset: Asset): string | null
   /** Legs that are paid to a token account which does not exist; null where no node has told yet. */
   tokenAccountOf(leg: Leg): 'exists' | 'missing' | 'unknown'
   decimalsProblems: ReadonlyMap<Leg, string>
-  unpriced: readonly OracleSymbol[]
+  /** Symbols. */
+  unpriced: readonly string[]
 }
 
 /** In the order of the assets. A leg may have more than one reason. */
-export function listNotOffered({ assets, legs, isConfigured, settingOf, ...states }: LegStates): NotOffered[] {
+export function listNotOffered({ assets, legs, isConfigured, ...states }: LegStates): NotOffered[] {
   return assets.flatMap((asset): NotOffered[] => {
     const named = { network: asset.network.name, asset: asset.ticker }
     if (!isConfigured(asset.network)) {
@@ -45,12 +44,12 @@ function reasonsOf(
   const { pricing } = leg.of
   const account = tokenAccountOf(leg)
   const decimals = decimalsProblems.get(leg)
-  const symbol = pricing.by === 'oracle' && unpriced.includes(pricing.symbol) ? pricing.symbol : null
+  const price = pricing.by === 'oracle' && unpriced.includes(pricing.symbol) ? pricing : null
   return [
     ...(account === 'missing' ? [{ reason: 'token_account_missing' as const, message: withoutAccount(leg) }] : []),
     ...(account === 'unknown' ? [{ reason: 'token_account_unknown' as const, message: unknownAccount(leg) }] : []),
     ...(decimals ? [{ reason: 'decimals' as const, message: `${decimals}: it is left out of quotes` }] : []),
-    ...(symbol ? [{ reason: 'no_price' as const, message: withoutPrice(symbol) }] : []),
+    ...(price ? [{ reason: 'no_price' as const, message: withoutPrice(price) }] : []),
   ]
 }
 
@@ -58,6 +57,11 @@ function reasonsOf(
 export function warningsOf(notOffered: readonly NotOffered[]): string[] {
   const chosen: readonly NotOffered['reason'][] = ['chain_not_configured', 'asset_not_configured']
   return [...new Set(notOffered.filter(({ reason }) => !chosen.includes(reason)).map(({ message }) => message))]
+}
+
+/** Only an asset whose address a setting names can be without one. */
+function settingOf({ address }: Asset): string {
+  return typeof address === 'string' ? address : address.setting
 }
 
 function withoutAccount({ of, asset, wallet, payTo }: Leg): string {
@@ -68,6 +72,6 @@ function unknownAccount({ of }: Leg): string {
   return `no node of ${of.network.name} has told yet whether the treasury has a token account for ${of.ticker}: it is left out of quotes`
 }
 
-function withoutPrice(symbol: OracleSymbol): string {
-  return `no price of ${symbol} is known: it is left out of quotes until ORACLE_URL gives one or FALLBACK_USD_${symbol} is set`
+function withoutPrice(price: OraclePrice): string {
+  return `no price of ${price.symbol} is known: it is left out of quotes until ORACLE_URL gives one or ${priceSettings(price).fallback} is set`
 }

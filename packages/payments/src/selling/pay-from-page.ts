@@ -2,6 +2,7 @@
 // signed, and what became of it. Whoever knows a quote may ask, and only about that quote (T-66).
 
 import type { Body } from '@svc/api/endpoint'
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import type {
   FoundPayment,
   findPayment as findPaymentEndpoint,
@@ -16,7 +17,6 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { canonicalTx, solanaPayReference } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
-import { EVM, type Network, PRIMARY } from '../networks.ts'
 import { ChainUnavailable } from '../nodes/node-pool.ts'
 import type { PayableLeg } from '../payer-node.ts'
 import { chainSilent, paymentRefused, payReqNotFound, quoteExpired } from './errors.ts'

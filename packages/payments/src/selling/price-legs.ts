@@ -1,7 +1,6 @@
 // What an order costs right now, on each leg that it may be paid by.
 
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
-import { ORACLE_SYMBOLS } from '../assets.ts'
 import { chooseLegs, type Leg, type LegChoice, notInQuote } from '../legs.ts'
 import type { PriceOracle, Rates } from '../prices/price-oracle.ts'
 import { type PricedLeg, priceLegs } from '../x402.ts'
@@ -26,7 +25,7 @@ function isSame(a: Market, b: Market): boolean {
   return (
     a.legs.length === b.legs.length &&
     a.legs.every((leg, i) => leg === b.legs[i]) &&
-    ORACLE_SYMBOLS.every((symbol) => a.rates[symbol] === b.rates[symbol])
+    Object.keys(a.rates).every((symbol) => a.rates[symbol] === b.rates[symbol])
   )
 }
 

@@ -1,6 +1,7 @@
 // Confirming a payment: which transaction and which leg, and what the chain says about it.
 
 import type { IncomingHttpHeaders } from 'node:http'
+import { NETWORKS, type Network, networkNamed } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { X402Leg } from '@svc/api/x402'
 import type { Log } from '@svc/http-service/log'
@@ -8,7 +9,6 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { canonicalTx } from '@svc/protocol/ids'
 import { type LegChoice, notInQuote } from '../legs.ts'
-import { NETWORKS, type Network, networkNamed } from '../networks.ts'
 import { type ChainPayment, judgePayment, type RejectionReason } from '../payment.ts'
 import { chainUnavailable, quoteExpired, type SeenPayment, txNotFound, txRequired } from './errors.ts'
 import type { Sales } from './sales.ts'

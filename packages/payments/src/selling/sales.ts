@@ -1,9 +1,10 @@
 // Everything that selling needs besides a database: legs, chain readers, prices. Built once at start.
 
 import { setTimeout } from 'node:timers/promises'
+import { pricesOf } from '@svc/api/assets'
 import type { NotOffered } from '@svc/api/info'
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import type { Log } from '@svc/http-service/log'
-import { ASSETS, type Asset } from '../assets.ts'
 import type { BalanceReader } from '../balance-reader.ts'
 import { type DecimalsWatch, type ReadDecimals, watchDecimals } from '../decimals.ts'
 import { createEvmBalanceReader } from '../evm/balance-reader.ts'
@@ -12,7 +13,6 @@ import { createEvmPayerNode, type EvmPayerNode } from '../evm/payer-node.ts'
 import { createEvmPaymentReader } from '../evm/payment-reader.ts'
 import { createEvmDecimalsReader } from '../evm/token-decimals.ts'
 import { configuredLegs, type Leg } from '../legs.ts'
-import { EVM, type Network, PRIMARY } from '../networks.ts'
 import { createChainProbe } from '../nodes/node-pool.ts'
 import type { PaymentReader } from '../payment.ts'
 import { createHermesSource } from '../prices/hermes.ts'
@@ -66,7 +66,7 @@ export async function openSales(
   const treasuries = new Map<Network, string>()
   if (config.primary) treasuries.set(PRIMARY, config.primary.treasury)
   if (config.evm) treasuries.set(EVM, config.evm.treasury)
-  const legs = await configuredLegs({ treasuries, address: (asset) => assetAddress(config, asset) })
+  const legs = await configuredLegs({ treasuries, assets: config.assets })
   const isTokenAccount = ({ of, payTo }: Leg) => of.network === PRIMARY && payTo !== config.primary?.treasury
   const tokenAccounts = watchTokenAccounts({
     rpcUrls: secrets.primaryRpcUrls,
@@ -76,7 +76,7 @@ export async function openSales(
   })
   const readings = countReadings(paymentReaders(config, secrets), log)
   const decimals = checkDecimals(legs, config, secrets, now, log)
-  const oracle = priceOracle(config, secrets, now, log)
+  const oracle = priceOracle(legs, config, secrets, now, log)
   const probes = new Map<Network, () => Promise<boolean>>([
     [PRIMARY, createChainProbe(connectSolana(PRIMARY, secrets.primaryRpcUrls, probeOptions(config.primary)), now)],
     [EVM, createChainProbe(connectEvm(EVM, secrets.evmRpcUrls, probeOptions(config.evm)), now)],
@@ -88,10 +88,8 @@ export async function openSales(
     )
   }
   const prices = async () => {
-    const needed = new Set(legs.flatMap(({ of: { pricing } }) => (pricing.by === 'oracle' ? [pricing.symbol] : [])))
-    if (needed.size === 0) return []
     await oracle.rates()
-    return oracle.states().filter(({ symbol }) => needed.has(symbol))
+    return oracle.states()
   }
   return {
     offeredLegs,
@@ -110,10 +108,9 @@ export async function openSales(
         prices(),
       ])
       return listNotOffered({
-        assets: ASSETS,
+        assets: config.assets.map(({ of }) => of),
         legs,
         isConfigured: (network) => treasuries.has(network),
-        settingOf: (asset) => namedBySettings(config).get(asset)?.setting ?? null,
         tokenAccountOf(leg) {
           if (!isTokenAccount(leg) || accounts?.has(leg.payTo)) return 'exists'
           return accounts && tokenAccounts.isKnown() ? 'missing' : 'unknown'
@@ -173,25 +170,9 @@ function checkDecimals(
   })
 }
 
-function assetAddress(config: SalesConfig, asset: Asset): string | null {
-  return namedBySettings(config).get(asset)?.address ?? asset.defaultAddress
-}
-
-function namedBySettings({ assets }: SalesConfig) {
-  return new Map([
-    [findAsset('BETA', PRIMARY), { setting: 'BETA_MINT', address: assets.BETA }],
-    [findAsset('USDT0', EVM), { setting: 'EVM_USDT0_CONTRACT', address: assets.USDT0 }],
-    [findAsset('WETH', EVM), { setting: 'EVM_WETH_CONTRACT', address: assets.EVM_WETH }],
-  ])
-}
-
 /** Null where a node hangs: health must be answered all the same. */
 function withinProbe<T>(known: Promise<T>): Promise<T | null> {
   return Promise.race([known, setTimeout(PROBE_TIMEOUT_MS, null, { ref: false })])
-}
-
-function findAsset(ticker: string, network: Network): Asset | undefined {
-  return ASSETS.find((asset) => asset.ticker === ticker && asset.network === network)
 }
 
 /** Readers of both networks: older quotes may be on a network that is no longer offered, and then has no nodes. */
@@ -212,16 +193,20 @@ function paymentReaders(
   }
 }
 
+/** Only the prices that legs need are asked for. */
 function priceOracle(
+  legs: readonly Leg[],
   { oracle }: SalesConfig,
   { oracleApiKey }: SalesSecrets,
   now: () => number,
   log: Log,
 ): PriceOracle {
+  const symbols = pricesOf(legs.map(({ of }) => of)).map(({ symbol }) => symbol)
   return createPriceOracle({
+    symbols,
     source: createHermesSource({
       baseUrl: oracle.url,
-      feeds: oracle.feeds,
+      feeds: Object.fromEntries(Object.entries(oracle.feeds).filter(([symbol]) => symbols.includes(symbol))),
       timeoutMs: ORACLE_TIMEOUT_MS,
       maxAgeSeconds: oracle.maxAgeSeconds,
       maxConfidenceRatio: MAX_CONFIDENCE_RATIO,

@@ -1,11 +1,11 @@
 // Settings of a service that sells: chains, treasuries, exchange rates, how long a quote is valid.
 
+import { ASSETS, type Asset, type OraclePrice, priceSettings, pricesOf } from '@svc/api/assets'
 import type { SettingsReader } from '@svc/http-service/config'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { parseDecimal } from '../amounts.ts'
-import type { OracleSymbol } from '../assets.ts'
+import type { ConfiguredAsset } from '../legs.ts'
 import { nodeName } from '../nodes/node-pool.ts'
-import { HERMES_FEEDS } from '../prices/hermes.ts'
 
 export interface SalesConfig {
   quoteTtlSeconds: number
@@ -13,14 +13,14 @@ export interface SalesConfig {
   timeSkewSeconds: number
   primary: ({ treasury: string; commitment: 'confirmed' | 'finalized' } & Quorum) | null
   evm: ({ treasury: string; confirmations: number; finality: 'latest-confirmations' | 'finalized' } & Quorum) | null
-  /** Mints and contracts that have no default. */
-  assets: { BETA: string | null; USDT0: string | null; EVM_WETH: string | null }
+  assets: readonly ConfiguredAsset[]
   oracle: {
     url: string
     maxAgeSeconds: number
-    feeds: Record<OracleSymbol, string>
+    /** By symbol, as `fallback`. */
+    feeds: Readonly<Record<string, string>>
     /** Only what is set: no rate is compiled in. */
-    fallback: Partial<Record<OracleSymbol, string>>
+    fallback: Readonly<Record<string, string>>
   }
 }
 
@@ -57,15 +57,14 @@ const DEVELOPMENT_WALLETS = new Set(
 
 const DAY = 86_400
 
-export function readSalesConfig(settings: SettingsReader, isProduction: boolean): [SalesConfig, SalesSecrets] {
+export function readSalesConfig(
+  settings: SettingsReader,
+  isProduction: boolean,
+  assets: readonly Asset[] = ASSETS,
+): [SalesConfig, SalesSecrets] {
   const primaryRpcUrls = urls(settings, 'PRIMARY_RPC_URLS')
   const evmRpcUrls = urls(settings, 'EVM_RPC_URLS')
-  const primaryTreasury = treasury(
-    settings,
-    'PRIMARY_TREASURY',
-    primaryRpcUrls,
-    (text) => fromBase58(text, 32) !== null,
-  )
+  const primaryTreasury = treasury(settings, 'PRIMARY_TREASURY', primaryRpcUrls, isSolanaAddress)
   const evmTreasury = treasury(settings, 'EVM_TREASURY', evmRpcUrls, isEvmAddress)
   if (isProduction) {
     for (const wallet of [primaryTreasury, evmTreasury]) {
@@ -84,30 +83,19 @@ export function readSalesConfig(settings: SettingsReader, isProduction: boolean)
   const commitment = settings.oneOf('PRIMARY_COMMITMENT', ['confirmed', 'finalized'], 'confirmed')
   const confirmations = settings.integer('EVM_CONFIRMATIONS', 1, { min: 1, max: 10_000 })
   const finality = settings.oneOf('EVM_FINALITY', ['latest-confirmations', 'finalized'], 'latest-confirmations')
+  const prices = pricesOf(assets)
   const config: SalesConfig = {
     quoteTtlSeconds: settings.integer('QUOTE_TTL_SECONDS', 300, { min: 1, max: DAY }),
     lateConfirmSeconds: settings.integer('LATE_CONFIRM_HOURS', 24, { min: 0, max: 8760 }) * 3600,
     timeSkewSeconds: settings.integer('PAYMENT_TIME_SKEW_SECONDS', 30, { min: 0, max: DAY }),
     primary: primaryTreasury ? { treasury: primaryTreasury, commitment, quorum: primaryQuorum } : null,
     evm: evmTreasury ? { treasury: evmTreasury, confirmations, finality, quorum: evmQuorum } : null,
-    assets: {
-      BETA: optional(settings, 'BETA_MINT', (text) => fromBase58(text, 32) !== null),
-      USDT0: optional(settings, 'EVM_USDT0_CONTRACT', isEvmAddress),
-      EVM_WETH: optional(settings, 'EVM_WETH_CONTRACT', isEvmAddress),
-    },
+    assets: assets.map((of) => ({ of, address: assetAddress(settings, of) })),
     oracle: {
       url: settings.url('ORACLE_URL', 'https://hermes.pyth.network'),
       maxAgeSeconds: settings.integer('ORACLE_MAX_AGE_SECONDS', 120, { min: 1, max: DAY }),
-      feeds: {
-        SOL: settings.text('ORACLE_FEED_SOL', HERMES_FEEDS.SOL),
-        MON: settings.text('ORACLE_FEED_MON', HERMES_FEEDS.MON),
-        ETH: settings.text('ORACLE_FEED_ETH', HERMES_FEEDS.ETH),
-      },
-      fallback: {
-        ...fallbackRate(settings, 'SOL'),
-        ...fallbackRate(settings, 'MON'),
-        ...fallbackRate(settings, 'ETH'),
-      },
+      feeds: Object.fromEntries(prices.map((price) => [price.symbol, feed(settings, price)])),
+      fallback: Object.fromEntries(prices.flatMap((price) => fallbackRate(settings, price))),
     },
   }
   return [config, { primaryRpcUrls, evmRpcUrls, oracleApiKey: settings.text('ORACLE_API_KEY') || null }]
@@ -139,9 +127,18 @@ function quorum(settings: SettingsReader, name: string, rpcUrls: readonly string
   return wanted
 }
 
-function fallbackRate(settings: SettingsReader, symbol: OracleSymbol): Partial<Record<OracleSymbol, string>> {
-  const name = `FALLBACK_USD_${symbol}`
-  return settings.text(name) === '' ? {} : { [symbol]: usd(settings, name, '') }
+function assetAddress(settings: SettingsReader, { network, address }: Asset): string | null {
+  if (typeof address === 'string') return address
+  return optional(settings, address.setting, network.family === 'evm' ? isEvmAddress : isSolanaAddress)
+}
+
+function feed(settings: SettingsReader, price: OraclePrice): string {
+  return settings.text(priceSettings(price).feed, price.feed)
+}
+
+function fallbackRate(settings: SettingsReader, price: OraclePrice): [symbol: string, usd: string][] {
+  const { fallback } = priceSettings(price)
+  return settings.text(fallback) === '' ? [] : [[price.symbol, usd(settings, fallback, '')]]
 }
 
 function treasury(
@@ -161,6 +158,10 @@ function optional(settings: SettingsReader, name: string, isValid: (text: string
   const text = settings.text(name)
   if (text && !isValid(text)) settings.problem(`${name} is not an address of its chain: "${text}"`)
   return text || null
+}
+
+function isSolanaAddress(text: string): boolean {
+  return fromBase58(text, 32) !== null
 }
 
 function isEvmAddress(text: string): boolean {

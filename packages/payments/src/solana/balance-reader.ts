@@ -1,6 +1,6 @@
 import { address, getBase64Encoder, getU64Decoder } from '@solana/kit'
+import { PRIMARY } from '@svc/api/networks'
 import { type BalanceReader, createBalanceReader } from '../balance-reader.ts'
-import { PRIMARY } from '../networks.ts'
 import { NodeProblem } from '../nodes/node-pool.ts'
 import type { Destination } from '../payment.ts'
 import { connectSolana, type SolanaRpc } from './nodes.ts'

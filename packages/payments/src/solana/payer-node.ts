@@ -1,8 +1,9 @@
 import { type Address, address, type Signature } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { coinOf } from '@svc/api/assets'
+import { PRIMARY } from '@svc/api/networks'
 import { fromBase58 } from '@svc/protocol/bytes'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
-import { PRIMARY } from '../networks.ts'
 import { ChainUnavailable, NodeProblem } from '../nodes/node-pool.ts'
 import { agreedOutcome, OWN_PAYMENT, type PayableLeg, type PayerNode, shortage } from '../payer-node.ts'
 import { createSolanaBalanceReader } from './balance-reader.ts'
@@ -24,7 +25,8 @@ export interface SolanaPayerNode extends PayerNode<Life> {
   transactionsNaming(address: string, after?: string | null): Promise<string[]>
 }
 
-const COIN = { ticker: 'SOL', decimals: 9 }
+const { ticker, decimals } = coinOf(PRIMARY)
+const COIN = { ticker, decimals }
 /** Of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
 /** Anybody can name an address, for the fee of a transaction. */

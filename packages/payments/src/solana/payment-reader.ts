@@ -1,7 +1,7 @@
 import { SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION } from '@solana/kit'
 import { SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana-program/memo'
+import { PRIMARY } from '@svc/api/networks'
 import { fromBase58 } from '@svc/protocol/bytes'
-import { PRIMARY } from '../networks.ts'
 import { type JsonRpc, RpcError } from '../nodes/json-rpc.ts'
 import type { ChainReading, Destination, PaymentReader } from '../payment.ts'
 import { readPayment } from '../read-payment.ts'

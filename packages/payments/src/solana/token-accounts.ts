@@ -1,5 +1,5 @@
 import { address } from '@solana/kit'
-import { PRIMARY } from '../networks.ts'
+import { PRIMARY } from '@svc/api/networks'
 import type { NodePool } from '../nodes/node-pool.ts'
 import { connectSolana, type SolanaRpc } from './nodes.ts'
 

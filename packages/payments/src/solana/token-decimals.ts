@@ -1,7 +1,7 @@
 import { address } from '@solana/kit'
 import { getMintDecoder, getMintSize, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { PRIMARY } from '@svc/api/networks'
 import type { ReadDecimals } from '../decimals.ts'
-import { PRIMARY } from '../networks.ts'
 import { connectSolana } from './nodes.ts'
 
 const TIMEOUT_MS = 10_000

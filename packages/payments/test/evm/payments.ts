@@ -1,10 +1,10 @@
+import { EVM } from '@svc/api/networks'
 import { FIXTURES, MULTICALL3, TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
 import { type EvmChainOptions, startEvmChain } from '@svc/devnet/evm-chain/start'
 import { type Address, encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem'
 import { createEvmPaymentReader, type EvmPaymentReaderOptions } from '../../src/evm/payment-reader.ts'
-import { EVM } from '../../src/networks.ts'
 import type { Destination } from '../../src/payment.ts'
 
 export const TREASURY = DEV_TREASURY.address

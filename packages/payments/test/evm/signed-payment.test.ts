@@ -1,8 +1,8 @@
+import { EVM } from '@svc/api/networks'
 import { type Hex, keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { inspectEvmPayment, transferCall } from '../../src/evm/signed-payment.ts'
-import { EVM } from '../../src/networks.ts'
 
 const account = privateKeyToAccount(`0x${'0d'.repeat(32)}`)
 const LEG = {

@@ -3,7 +3,8 @@ import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { forEachTest } from '@svc/devnet/for-tests'
 import { startRateServer } from '@svc/devnet/rate-server'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createHermesSource, HERMES_FEEDS, type HermesOptions } from '../../src/prices/hermes.ts'
+import { createHermesSource, type HermesOptions } from '../../src/prices/hermes.ts'
+import { FEEDS } from './feeds.ts'
 
 const NOW = 1_800_000_000
 const now = () => NOW * 1000
@@ -14,7 +15,7 @@ function read(options: Partial<HermesOptions> = {}) {
   const source = createHermesSource({
     baseUrl: server.url,
     apiKey: 'a key',
-    feeds: HERMES_FEEDS,
+    feeds: FEEDS,
     timeoutMs: 60_000,
     maxAgeSeconds: 60,
     maxConfidenceRatio: 0.02,
@@ -25,7 +26,7 @@ function read(options: Partial<HermesOptions> = {}) {
 }
 
 function wire(price: object): string {
-  return JSON.stringify({ parsed: [{ id: HERMES_FEEDS.SOL, price }] })
+  return JSON.stringify({ parsed: [{ id: FEEDS.SOL, price }] })
 }
 
 describe('reading Hermes prices', () => {
@@ -73,7 +74,7 @@ describe('reading Hermes prices', () => {
 
   it('T-22 odd entries do not hide the good one', async () => {
     const good = {
-      id: `0x${HERMES_FEEDS.SOL.toUpperCase()}`,
+      id: `0x${FEEDS.SOL.toUpperCase()}`,
       price: { price: '1', conf: '0', expo: 0, publish_time: NOW },
     }
     server.answerAlways(200, JSON.stringify({ parsed: [null, 1, {}, { id: 7 }, good] }))
@@ -81,7 +82,7 @@ describe('reading Hermes prices', () => {
   })
 
   it('asks for feeds however their ids are written, and for no others', async () => {
-    const feeds = { ETH: `0x${HERMES_FEEDS.ETH.toUpperCase()}` }
+    const feeds = { ETH: `0x${FEEDS.ETH.toUpperCase()}` }
     expect(await read({ feeds })).toEqual({ ETH: { usd: '3500', lowestUsd: '3498.25', publishedAt: NOW } })
   })
 
@@ -93,7 +94,7 @@ describe('reading Hermes prices', () => {
       MON: { problem: expect.any(String) },
       ETH: { usd: '3500' },
     })
-    expect(server.requestCount).toBe(4)
+    expect(server.requestCount).toBe(1 + Object.keys(FEEDS).length)
   })
 
   it('T-134 gives true prices or none, whatever becomes of the answer on its way', async () => {

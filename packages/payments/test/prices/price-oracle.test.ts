@@ -1,7 +1,8 @@
 import { type RateServer, startRateServer } from '@svc/devnet/rate-server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHermesSource, HERMES_FEEDS, type HermesOptions } from '../../src/prices/hermes.ts'
+import { createHermesSource, type HermesOptions } from '../../src/prices/hermes.ts'
 import { createPriceOracle, type PriceOracleOptions } from '../../src/prices/price-oracle.ts'
+import { FEEDS } from './feeds.ts'
 
 const START = Date.parse('2026-09-01T12:00:00Z')
 const FALLBACK = { SOL: '140', MON: '0.03', ETH: '3000.5' }
@@ -21,7 +22,7 @@ afterEach(() => server.stop())
 function hermes(options: Partial<HermesOptions> = {}) {
   return createHermesSource({
     baseUrl: server.url,
-    feeds: HERMES_FEEDS,
+    feeds: FEEDS,
     timeoutMs: 60_000,
     maxAgeSeconds: 60,
     maxConfidenceRatio: 0.02,
@@ -33,7 +34,14 @@ function hermes(options: Partial<HermesOptions> = {}) {
 function startOracle(options: Partial<PriceOracleOptions> = {}) {
   const onProblem = (symbol: string, problem: string, standIn: string) =>
     problems.push(`${symbol}: ${problem} (${standIn})`)
-  return createPriceOracle({ source: hermes(), fallback: FALLBACK, now, onProblem, ...options })
+  return createPriceOracle({
+    symbols: Object.keys(FEEDS),
+    source: hermes(),
+    fallback: FALLBACK,
+    now,
+    onProblem,
+    ...options,
+  })
 }
 
 function fromOracle(usd: string, as_of = '2026-09-01T12:00:00Z') {

@@ -1,7 +1,7 @@
+import { EVM, PRIMARY } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { EVM, PRIMARY } from '../../src/networks.ts'
 import { challengeHeader, chargesOf } from '../../src/selling/mpp/challenge.ts'
 import { MAX_CHARACTERS, plainOfferText, x402OfferText } from '../../src/selling/payment-headers.ts'
 

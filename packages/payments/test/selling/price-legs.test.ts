@@ -1,10 +1,11 @@
+import { EVM } from '@svc/api/networks'
 import { expect, it } from 'vitest'
 import { configuredLegs, type Leg } from '../../src/legs.ts'
-import { EVM } from '../../src/networks.ts'
 import type { Rates } from '../../src/prices/price-oracle.ts'
 import { watchMarket } from '../../src/selling/price-legs.ts'
+import { DEFAULT_ASSETS } from '../configured-assets.ts'
 
-const SETTINGS = { treasuries: new Map([[EVM, `0x${'ab'.repeat(20)}`]]), address: () => `0x${'cd'.repeat(20)}` }
+const SETTINGS = { treasuries: new Map([[EVM, `0x${'ab'.repeat(20)}`]]), assets: DEFAULT_ASSETS }
 const rate = (usd: string) => ({ usd, source: 'oracle' as const, as_of: '2026-09-01T12:00:00Z', fallback: false })
 
 it('PAY-27 PAY-28 the market is the same object until a leg or a rate changes', async () => {

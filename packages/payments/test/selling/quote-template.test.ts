@@ -1,17 +1,18 @@
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { configuredLegs } from '../../src/legs.ts'
-import { EVM, type Network, PRIMARY } from '../../src/networks.ts'
 import { plainOfferText } from '../../src/selling/payment-headers.ts'
 import { quoteBody, withoutTransferRequests } from '../../src/selling/quote.ts'
 import { fillTemplate, PLACEHOLDER, quoteTemplate, storedBody, templateText } from '../../src/selling/quote-template.ts'
 import type { PricedLeg } from '../../src/x402.ts'
+import { DEFAULT_ASSETS } from '../configured-assets.ts'
 
 const TREASURIES = new Map<Network, string>([
   [PRIMARY, 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'],
   [EVM, `0x${'ab'.repeat(20)}`],
 ])
-const LEGS = await configuredLegs({ treasuries: TREASURIES, address: ({ defaultAddress }) => defaultAddress })
+const LEGS = await configuredLegs({ treasuries: TREASURIES, assets: DEFAULT_ASSETS })
 const RATE = { usd: '150.25', source: 'oracle', as_of: '2026-09-01T12:00:00Z', fallback: false } as const
 
 const id = fc.record({

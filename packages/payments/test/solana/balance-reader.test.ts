@@ -1,8 +1,8 @@
 import { address, generateKeyPairSigner } from '@solana/kit'
+import { PRIMARY } from '@svc/api/networks'
 import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { describe, expect, it } from 'vitest'
-import { PRIMARY } from '../../src/networks.ts'
 import { createSolanaBalanceReader } from '../../src/solana/balance-reader.ts'
 import { associatedAccount, paySol, payUsdc, SOL, startPayments, TO_TREASURY, USDC } from './payments.ts'
 

@@ -1,6 +1,7 @@
 import { type Address, generateKeyPairSigner, type Instruction, type KeyPairSigner } from '@solana/kit'
 import { getCreateAccountInstruction, getTransferSolInstruction } from '@solana-program/system'
 import { findAssociatedTokenPda, getTransferInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { PRIMARY } from '@svc/api/networks'
 import {
   DEMO_PAYERS,
   GENESIS_HASH,
@@ -10,7 +11,6 @@ import {
   tokenAccountOf,
 } from '@svc/devnet/primary-chain/dev-accounts'
 import { send, signerOf, startTestChain } from '@svc/devnet/primary-chain/dev-client'
-import { PRIMARY } from '../../src/networks.ts'
 import type { Destination } from '../../src/payment.ts'
 import { createSolanaPaymentReader, type SolanaPaymentReaderOptions } from '../../src/solana/payment-reader.ts'
 

@@ -6,11 +6,11 @@ import {
   getSyncNativeInstruction,
   getTransferInstruction,
 } from '@solana-program/token'
+import { PRIMARY } from '@svc/api/networks'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { call, send } from '@svc/devnet/primary-chain/dev-client'
 import { LOOKUP_TABLE_PROGRAM } from '@svc/devnet/primary-chain/timeline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PRIMARY } from '../../src/networks.ts'
 import { associatedAccount, type Payments, paySol, SOL, startPayments, TO_TREASURY, USDC } from './payments.ts'
 
 const PAYER_UNCLEAR = { outcome: 'rejected', reason: 'payer_unclear' }

@@ -21,6 +21,8 @@ import {
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { coinOf } from '@svc/api/assets'
+import { PRIMARY } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { PaymentError } from '../errors.ts'
@@ -30,8 +32,9 @@ import { OTHER_CHAIN, OWN_PAYMENT, shortage, unknownCoin } from './objections.ts
 import { connectSolana, type Lifetime } from './solana-node.ts'
 import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
-/** The address that stands for SOL in place of a mint. */
-export const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
+/** The address that stands for the coin in place of a mint. */
+export const NATIVE_MINT = PRIMARY.nativeAsset
+const { ticker: COIN, decimals: COIN_DECIMALS } = coinOf(PRIMARY)
 /** The network fee of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
 /** A blockhash is valid for 150 blocks of 0.4 seconds; this allows for slow blocks. */
@@ -87,12 +90,16 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
       const account = asset === NATIVE_MINT ? owner : await tokenAccount(owner, asset)
       if (payTo === account) return OWN_PAYMENT
       const lamports = await node.lamports(owner)
-      if (asset === NATIVE_MINT) return unknownCoin(leg) ?? shortage('SOL', 9, BigInt(amount) + FEE_LAMPORTS, lamports)
+      if (asset === NATIVE_MINT)
+        return unknownCoin(leg) ?? shortage(COIN, COIN_DECIMALS, BigInt(amount) + FEE_LAMPORTS, lamports)
       const held = await node.tokens(account)
-      return shortage(extra.name, extra.decimals, BigInt(amount), held) ?? shortage('SOL', 9, FEE_LAMPORTS, lamports)
+      return (
+        shortage(extra.name, extra.decimals, BigInt(amount), held) ??
+        shortage(COIN, COIN_DECIMALS, FEE_LAMPORTS, lamports)
+      )
     },
 
-    fee: async () => ({ amount: FEE_LAMPORTS, ticker: 'SOL', decimals: 9 }),
+    fee: async () => ({ amount: FEE_LAMPORTS, ticker: COIN, decimals: COIN_DECIMALS }),
 
     async sign(leg) {
       const lifetime = await node.lifetime()

@@ -1,10 +1,10 @@
 // The client of the registry on the EVM chain. Callers note a transaction between `prepare` and `send`.
 
+import { EVM } from '@svc/api/networks'
 import { MERKLE_REGISTRY_ABI as abi, MERKLE_REGISTRY_BYTECODE } from '@svc/contracts/merkle-registry'
 import { createEvmAccount, type EvmAccount, type SignedTransaction } from '@svc/payments/evm/account'
 import { Reverted, toEvmError } from '@svc/payments/evm/errors'
 import { type EvmOutcome, outcomeOf } from '@svc/payments/evm/outcome'
-import { EVM } from '@svc/payments/networks'
 import { watchOutcome } from '@svc/payments/transactions'
 import { type Address, getContractAddress, type Hex, parseTransaction } from 'viem'
 import { decodeEntry, encodeEntry, isSameEntry, type RegistryEntry, registryKey } from './entry.ts'

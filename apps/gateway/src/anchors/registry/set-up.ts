@@ -1,6 +1,6 @@
 // Sets up the attestation registry once: creates the gateway's credential and the schema of its statements.
 
-import { PRIMARY } from '@svc/payments/networks'
+import { PRIMARY } from '@svc/api/networks'
 import { createSolanaNodes } from '@svc/payments/solana/nodes'
 import { watchTransaction } from '@svc/payments/solana/outcome'
 import { signTransaction } from '@svc/payments/solana/sign-transaction'

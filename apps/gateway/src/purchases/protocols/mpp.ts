@@ -1,14 +1,15 @@
 // The Machine Payments Protocol. A credential shows the transaction that the payer has sent, or holds a transfer of USDC on
 // the EVM chain that they have signed for the challenge (EIP-3009), which is sent as x402 payments are.
 
+import { findAsset } from '@svc/api/assets'
 import type { Body } from '@svc/api/endpoint'
 import type { AuthorizationPayload } from '@svc/api/mpp'
+import { EVM } from '@svc/api/networks'
 import type { Confirmation, confirmStorage, Quote, requestStorage } from '@svc/api/purchases'
 import { addressKey } from '@svc/guard/address-key'
 import type { Answer } from '@svc/http-service/answer'
 import { ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { EVM } from '@svc/payments/networks'
 import { challengesFor } from '@svc/payments/selling/mpp/accept-payment'
 import type { Challenge } from '@svc/payments/selling/mpp/challenge'
 import {
@@ -154,9 +155,10 @@ function signedTransfer(
   if (authorization.nonce.toLowerCase() !== challengeHash(challenge)) throw unknownChallenge()
   const settler = settlers.get(EVM)
   const id = settler?.paymentId({ signature, authorization }) ?? null
-  if (!settler || id === null) throw cannotSettle()
-  // The version of the token's EIP-712 domain, which a leg that is paid with a transaction does not have.
-  const signable = { ...leg, extra: { ...leg.extra, version: '2' } }
+  // A leg that is paid with a transaction does not have it.
+  const version = findAsset(EVM, leg.extra.name)?.domainVersion
+  if (!settler || id === null || version === undefined) throw cannotSettle()
+  const signable = { ...leg, extra: { ...leg.extra, version } }
   const address = addressKey(wire.clientAddress)
   // A payer who signs a challenge once more signs the same authorization.
   const payment = { request, leg: signable, payload: { signature, authorization }, id, address, isKeyed: false }

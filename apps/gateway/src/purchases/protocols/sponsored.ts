@@ -3,11 +3,11 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type { LockerRecord } from '@svc/api/lockers'
+import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import type { Quote } from '@svc/api/purchases'
 import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { ChainPayment } from '@svc/payments/payment'
 import { paymentRefused, payReqNotFound } from '@svc/payments/selling/errors'
 import { inQuoteTime, type QuotedLeg, quotedLeg, readPayment, transactionId } from '@svc/payments/selling/read-payment'

@@ -1,8 +1,8 @@
 // Starts a registry on a local chain, and clients that reach it through a node with faults.
 
 import { randomBytes } from 'node:crypto'
+import { EVM } from '@svc/api/networks'
 import { createEvmAccount } from '@svc/payments/evm/account'
-import { EVM } from '@svc/payments/networks'
 import { startTestChain, type TestChain } from '@svc/payments/test/evm/test-chain'
 import type { Address } from 'viem'
 import { createEvmRegistry, type EvmRegistry, prepareDeployment } from '../../../src/anchors/evm-registry/client.ts'

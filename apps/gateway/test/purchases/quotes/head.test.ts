@@ -1,3 +1,4 @@
+import { ASSETS } from '@svc/api/assets'
 import type { Quote } from '@svc/api/purchases'
 import type { X402Quote } from '@svc/api/x402'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
@@ -49,6 +50,9 @@ function ask(
   return headOf(shop.gateway.url + path, { headers: json, ...sent })
 }
 
+/** How many legs that can be signed for fit into a head. */
+const X402_LEGS = 3
+
 function legsIn({ headers }: Pick<Head, 'headers'>): string[] {
   const { accepts } = decodePaymentRequiredHeader(headers.get('payment-required') ?? '')
   return accepts.map(({ network, extra }) => `${extra.name} ${network.split(':')[0]}`)
@@ -66,7 +70,7 @@ describe.each(HOSTS)('a gateway at https://%s', (host, legs, methods) => {
     'ADD-01 T-100 a quote of every leg has a head below 4 kB, asked for with %j',
     async (headers) => {
       const { body } = await shop.send<Quote>('POST', '/v1/storage/request', ORDER, headers)
-      expect(body.accepts).toHaveLength(9)
+      expect(body.accepts).toHaveLength(ASSETS.length)
       const head = await ask(shop, '/v1/storage/request', ORDER, headers)
       expectSmall(head)
       expect(legsIn(head)).toEqual(legs)
@@ -75,11 +79,11 @@ describe.each(HOSTS)('a gateway at https://%s', (host, legs, methods) => {
     },
   )
 
-  it('ADD-01 an x402 offer has a head below 4 kB, with every leg', async () => {
+  it('ADD-01 an x402 offer has a head below 4 kB, with as many legs as fit', async () => {
     const { body } = await shop.send<X402Quote>('POST', '/v1/x402/storage', ORDER)
     const head = await ask(shop, '/v1/x402/storage', ORDER)
     expectSmall(head)
-    expect(legsIn(head)).toHaveLength(body.accepts.length)
+    expect(legsIn(head)).toHaveLength(Math.min(body.accepts.length, X402_LEGS))
     expectSmall(await ask(shop, '/v1/x402/storage', null))
   })
 
@@ -94,7 +98,7 @@ describe.each(HOSTS)('a gateway at https://%s', (host, legs, methods) => {
     const head = await ask(shop, '/v1/x402/storage', ORDER, refused)
     expectSmall(head)
     expect(head.headers.get('payment-response')).not.toBeNull()
-    expect(legsIn(head)).toHaveLength(3)
+    expect(legsIn(head)).toHaveLength(X402_LEGS)
   })
 
   it('ADD-01 T-100 the refusal of a credential has a head below 4 kB', async () => {

@@ -1,4 +1,6 @@
+import { ASSETS, type Asset, isCoin } from '@svc/api/assets'
 import type { Health } from '@svc/api/info'
+import { EVM, PRIMARY } from '@svc/api/networks'
 import type { Price } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { startFaultyNode } from '@svc/devnet/faulty-node'
@@ -12,13 +14,24 @@ import { describe, expect, it } from 'vitest'
 const market = forAllTests(() => openMarket())
 const shop = forAllTests(() => market.open())
 
-const PRIMARY_LEGS = ['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => `${ticker} primary`)
-const EVM_LEGS = ['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => `${ticker} evm`)
+const PRIMARY_ASSETS: readonly Asset[] = ASSETS.filter(({ network }) => network === PRIMARY)
+const EVM_ASSETS: readonly Asset[] = ASSETS.filter(({ network }) => network === EVM)
+const PRIMARY_LEGS = PRIMARY_ASSETS.map(primaryLeg)
+const EVM_LEGS = EVM_ASSETS.map(evmLeg)
+const hasAddress = ({ address }: Asset) => typeof address === 'string'
 
 /** By these ids alone, so that a leg on any other network shows. */
 const NETWORKS: Record<string, string> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'primary',
   'eip155:143': 'evm',
+}
+
+function primaryLeg({ ticker }: Asset): string {
+  return `${ticker} primary`
+}
+
+function evmLeg({ ticker }: Asset): string {
+  return `${ticker} evm`
 }
 
 async function legsOf(seller: TestGateway, choice: object) {
@@ -90,18 +103,18 @@ describe('legs by configuration', () => {
     const health = async () => (await seller.send<Health>('GET', '/health')).body
     const { status, warnings, not_offered } = await health()
     expect(status).toBe('ok')
-    expect(not_offered?.map(({ asset, reason }) => [asset, reason])).toEqual([
-      ['USDC', 'token_account_missing'],
-      ['USDT', 'token_account_missing'],
-      ['WETH', 'token_account_missing'],
-      ['BETA', 'asset_not_configured'],
-    ])
+    const tokens = PRIMARY_ASSETS.filter((asset) => !isCoin(asset))
+    const withAddress = tokens.filter(hasAddress)
+    expect(not_offered?.map(({ asset, reason }) => [asset, reason])).toEqual(
+      tokens.map((asset) => [asset.ticker, hasAddress(asset) ? 'token_account_missing' : 'asset_not_configured']),
+    )
     const { mint } = MINTS.USDC
     const command = `spl-token create-account ${mint} --owner ${PRIMARY_TREASURY} --fee-payer KEYPAIR.json`
-    expect(warnings).toHaveLength(3)
+    expect(warnings).toHaveLength(withAddress.length)
     expect(warnings?.[0]).toMatch(/^the treasury has no token account for USDC on primary-mainnet \(\w+\): /)
     expect(warnings?.[0]).toContain(command)
-    expect(not_offered?.[3]?.message).toBe('BETA_MINT is not set: BETA on primary-mainnet is left out of quotes')
+    const beta = not_offered?.find(({ asset }) => asset === 'BETA')
+    expect(beta?.message).toBe('BETA_MINT is not set: BETA on primary-mainnet is left out of quotes')
     const params = [PRIMARY_TREASURY, 'USDC', '1']
     const created = await fetch(market.chains.primary.url, {
       method: 'POST',
@@ -110,7 +123,7 @@ describe('legs by configuration', () => {
     })
     expect(await created.json()).toHaveProperty('result')
     market.clock.advance(60)
-    await expect.poll(async () => (await health()).warnings).toHaveLength(2)
+    await expect.poll(async () => (await health()).warnings).toHaveLength(withAddress.length - 1)
     expect(await legsOf(seller, {})).toContain('USDC primary')
     await seller.close()
   })
@@ -120,9 +133,9 @@ describe('legs by configuration', () => {
     const { warnings = [], not_offered } = (await seller.send<Health>('GET', '/health')).body
     expect(warnings.join()).not.toContain('EVM')
     expect(not_offered).toEqual(
-      ['MON', 'USDC', 'USDT0', 'WETH'].map((asset) => ({
+      EVM_ASSETS.map(({ ticker }) => ({
         network: 'evm-mainnet',
-        asset,
+        asset: ticker,
         reason: 'chain_not_configured',
         message: 'EVM_RPC_URLS and EVM_TREASURY are not set: nothing is sold on evm-mainnet',
       })),
@@ -146,10 +159,15 @@ describe('legs by configuration', () => {
   })
 
   it('AMB-08 a gateway may sell on one chain only, and does not offer assets without an address', async () => {
-    const evmOnly = await market.open({ ...WITHOUT_PRIMARY, EVM_USDT0_CONTRACT: '', EVM_WETH_CONTRACT: '' })
-    expect(await legsOf(evmOnly, {})).toEqual(['MON evm', 'USDC evm'])
-    const primaryOnly = await market.open({ ...WITHOUT_EVM, BETA_MINT: '' })
-    expect(await legsOf(primaryOnly, {})).toEqual(PRIMARY_LEGS.slice(0, 4))
+    const unset = Object.fromEntries(
+      [...PRIMARY_ASSETS, ...EVM_ASSETS].flatMap(({ address }) =>
+        typeof address === 'string' ? [] : [[address.setting, '']],
+      ),
+    )
+    const evmOnly = await market.open({ ...WITHOUT_PRIMARY, ...unset })
+    expect(await legsOf(evmOnly, {})).toEqual(EVM_ASSETS.filter(hasAddress).map(evmLeg))
+    const primaryOnly = await market.open({ ...WITHOUT_EVM, ...unset })
+    expect(await legsOf(primaryOnly, {})).toEqual(PRIMARY_ASSETS.filter(hasAddress).map(primaryLeg))
     const reply = await primaryOnly.send('POST', '/v1/storage/request', { units: 1, pay_network: 'evm-mainnet' })
     expectError(reply, 400, 'leg_not_in_quote')
   })
@@ -214,7 +232,7 @@ describe('GET /v1/price', () => {
       },
     })
     expect(Object.keys(answer.providers)).toHaveLength(6)
-    expect(answer.amounts).toHaveLength(9)
+    expect(answer.amounts).toHaveLength(ASSETS.length)
     expect(answer.amounts[0]).toEqual({
       network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
       pay_network: 'primary-mainnet',
@@ -225,7 +243,9 @@ describe('GET /v1/price', () => {
       human_amount: '0.001663894',
       oracle_rate: { usd: 150.25, source: 'oracle', as_of: expect.any(String), fallback: false },
     })
-    expect(answer.amounts[6]).not.toHaveProperty('oracle_rate')
+    const dollars = answer.amounts.filter(({ pay_asset }) => pay_asset === 'USDC')
+    expect(dollars).toHaveLength(2)
+    for (const amount of dollars) expect(amount).not.toHaveProperty('oracle_rate')
   })
 
   it('VER-21 PAY-29 AMB-68 GET /v1/price has the amounts of a quote for the same order', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { ASSETS } from '@svc/api/assets'
 import type { Quote } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { forAllTests } from '@svc/devnet/for-tests'
@@ -19,11 +20,11 @@ const shop = forAllTests(() => {
 const GIBIBYTE = 1_073_741_824
 const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
-const ASSETS = [
+const ADDRESSES = [
   [PRIMARY, NATIVE_MINT],
-  ...[MINTS.USDC, MINTS.USDT, MINTS.WETH, MINTS.BETA].map(({ mint }) => [PRIMARY, mint]),
+  ...Object.values(MINTS).map(({ mint }) => [PRIMARY, mint]),
   ['eip155:143', '0x0000000000000000000000000000000000000000'],
-  ...[TOKENS.USDC, TOKENS.USDT0, TOKENS.WETH].map(({ address }) => ['eip155:143', address]),
+  ...Object.values(TOKENS).map(({ address }) => ['eip155:143', address]),
 ]
 
 it('PAY-01 PAY-08 PAY-09 PAY-10 PAY-11 PAY-12 PAY-13 PAY-14 PAY-22 ERR-01 STATE-01 SHAPE-05 a quote is a 402 with everything a buyer needs', async () => {
@@ -33,7 +34,7 @@ it('PAY-01 PAY-08 PAY-09 PAY-10 PAY-11 PAY-12 PAY-13 PAY-14 PAY-22 ERR-01 STATE-
   expect(headers.get('cache-control')).toBe('no-store')
   const id = payReqId(body)
   expect(id).toMatch(/^pr_[0-9a-f]{32}$/)
-  expect(body.accepts.map(({ extra }) => extra.pay_req_id)).toEqual(Array(9).fill(id))
+  expect(body.accepts.map(({ extra }) => extra.pay_req_id)).toEqual(ADDRESSES.map(() => id))
   const expires = '2026-09-01T12:05:00Z'
   expect(body).toEqual({
     x402Version: 2,
@@ -117,14 +118,15 @@ it('PAY-15 PAY-16 PAY-17 PAY-18 PAY-19 PAY-20 PAY-21 PAY-23 PAY-24 LIM-03 ADD-01
     },
   })
   const oraclePriced = quote.accepts.filter(({ extra }) => 'oracle_rate' in extra)
-  expect(oraclePriced.map(({ extra }) => extra.name)).toEqual(['SOL', 'WETH', 'MON', 'WETH'])
+  const declared = ASSETS.filter(({ pricing }) => pricing.by === 'oracle')
+  expect(oraclePriced.map(({ extra }) => extra.name)).toEqual(declared.map(({ ticker }) => ticker))
   for (const leg of quote.accepts) {
     const keys = ['scheme', 'network', 'amount', 'asset', 'payTo', 'maxTimeoutSeconds', 'extra']
     expect(Object.keys(leg)).toEqual(keys)
     expect(leg.amount).toMatch(/^[1-9][0-9]*$/)
     expect([leg.scheme, leg.maxTimeoutSeconds, leg.extra.quote_schema]).toEqual(['exact', 300, 'svc_quote_v4'])
   }
-  expect(quote.accepts.map(({ network, asset }) => [network, asset])).toEqual(ASSETS)
+  expect(quote.accepts.map(({ network, asset }) => [network, asset])).toEqual(ADDRESSES)
 })
 
 it('PAY-12 PAY-14 PAY-29 GEN-10 LIM-07 AMB-11 each provider has its price and terms, and document stores cost less', async () => {

@@ -1,3 +1,4 @@
+import { NETWORKS } from '@svc/api/networks'
 import type { Change } from '../../pages/verify/pictures/differences.ts'
 import type { PathProblem } from '../../pages/verify/pictures/merkle-path.ts'
 import { common } from './common.ts'
@@ -143,9 +144,8 @@ export const texts = {
       unchecked: 'Where they were published is only what the gateway says: ask a node to check the one on this page.',
       other: 'Names another statement',
       networks: {
-        'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
+        ...Object.fromEntries(NETWORKS.map(({ caip2, title }) => [caip2, title])),
         'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'Solana devnet',
-        'eip155:143': 'Monad',
       } as Readonly<Record<string, string>>,
       none: 'Not published',
       absence: {

@@ -2,13 +2,14 @@
 // They follow from the stored quote, so that nothing of them is kept.
 
 import { hash } from 'node:crypto'
+import { findAsset } from '@svc/api/assets'
 import type { CredentialPayload, PaymentMethod } from '@svc/api/mpp'
+import { EVM, networkNamed, PRIMARY } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentReference } from '@svc/protocol/ids'
 import { MPP_CHALLENGE_PREFIX } from '@svc/protocol/names'
-import { EVM, networkNamed } from '../../networks.ts'
 import { inTurns, MAX_CHARACTERS } from '../payment-headers.ts'
 import type { QuoteId } from '../quote.ts'
 import type { SalesConfig } from '../settings.ts'
@@ -20,7 +21,7 @@ export interface Payee {
   isDevelopment: boolean
   /** The wallet that tokens of the primary chain are paid to. Null where the chain takes no payments. */
   primaryWallet: string | null
-  /** Whether the service sends transfers of USDC on the EVM chain that payers have only signed. */
+  /** Whether the service sends transfers on the EVM chain that payers have only signed. */
   takesAuthorizations: boolean
 }
 
@@ -90,7 +91,9 @@ function isOnEvm({ network }: PaymentLeg): boolean {
 }
 
 function evmCredentials({ extra }: PaymentLeg, { takesAuthorizations }: Payee): Charge['credentialTypes'] {
-  return takesAuthorizations && extra.name === 'USDC' ? ['authorization', 'hash'] : ['hash']
+  return takesAuthorizations && findAsset(EVM, extra.name)?.domainVersion !== undefined
+    ? ['authorization', 'hash']
+    : ['hash']
 }
 
 /** The method moves tokens only, not the native coin. */
@@ -110,7 +113,7 @@ function solanaCharge(leg: PaymentLeg, { isDevelopment, primaryWallet }: Payee):
   // A client of the real chain must not pay a gateway that runs on a local one (ADD-10).
   const network = isDevelopment ? 'localnet' : 'mainnet-beta'
   const { asset, payTo, extra } = leg
-  if (extra.name === 'SOL') return { currency: 'sol', recipient: payTo, methodDetails: { network } }
+  if (asset === PRIMARY.nativeAsset) return { currency: 'sol', recipient: payTo, methodDetails: { network } }
   if (primaryWallet === null) return null
   const methodDetails = { network, decimals: extra.decimals, tokenProgram: TOKEN_PROGRAM }
   return { currency: asset, recipient: primaryWallet, methodDetails }

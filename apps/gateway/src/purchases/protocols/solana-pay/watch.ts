@@ -3,6 +3,7 @@
 // it ends (T-102).
 
 import type { Body } from '@svc/api/endpoint'
+import { PRIMARY } from '@svc/api/networks'
 import type { FoundPayment, WatchedPayment, watchPayment as watchPaymentEndpoint } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
 import { inParallel } from '@svc/concurrency/parallel'
@@ -10,7 +11,6 @@ import { addressKey } from '@svc/guard/address-key'
 import { isWithinLimits } from '@svc/guard/rate-limiter'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { PRIMARY } from '@svc/payments/networks'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { payReqNotFound, quoteExpired } from '@svc/payments/selling/errors'
 import { type QuotedLeg, quotedLeg, readPayment } from '@svc/payments/selling/read-payment'

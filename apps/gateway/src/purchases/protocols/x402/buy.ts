@@ -1,11 +1,11 @@
 // Buying with what an x402 client has signed (PAYMENT-SIGNATURE): the gateway sends the payment and opens the locker.
 
+import { networkNamed } from '@svc/api/networks'
 import type { PaymentSignature, X402Purchase, X402Quote } from '@svc/api/x402'
 import { addressKey } from '@svc/guard/address-key'
 import { Answer } from '@svc/http-service/answer'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { networkNamed } from '@svc/payments/networks'
 import { limitStranger } from '../../../auth/limits.ts'
 import type { PurchasesContext } from '../../context.ts'
 import { idempotencyKey } from '../../idempotency.ts'

@@ -1,10 +1,10 @@
 // Errors of the x402 endpoint. Stock clients read PAYMENT-RESPONSE. Only what is refused for good comes with a new
 // PAYMENT-REQUIRED: after any other error, a conforming client that signs once more might pay twice (ADD-02).
 
+import { type Network, networkNamed } from '@svc/api/networks'
 import type { X402Leg } from '@svc/api/x402'
 import { type ErrorExtras, ServiceError } from '@svc/http-service/service-error'
 import { displayAmount } from '@svc/payments/amounts'
-import { type Network, networkNamed } from '@svc/payments/networks'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Refusal as BudgetRefusal } from '../../../budgets/budgets.ts'
 import type { Refusal } from './settler.ts'

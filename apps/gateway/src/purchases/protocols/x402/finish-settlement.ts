@@ -1,8 +1,8 @@
 // The outcome of a payment that was sent: its receipt, or why it pays nothing.
 
+import { type Network, networkNamed } from '@svc/api/networks'
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { poll } from '@svc/concurrency/retry'
-import { type Network, networkNamed } from '@svc/payments/networks'
 import { type ChainPayment, type ChainReading, judgePayment, type PaymentTerms } from '@svc/payments/payment'
 import { paymentRefused } from '@svc/payments/selling/errors'
 import { type QuotedLeg, quotedLeg } from '@svc/payments/selling/read-payment'

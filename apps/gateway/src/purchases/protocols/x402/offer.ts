@@ -137,15 +137,14 @@ const STEPS = [
   'The answer has the receipt and the locker_id: the locker is open, and next_step says how to store the first file.',
 ]
 
-/** The exact scheme moves USDC by EIP-3009 and the dollar tokens of the primary chain. Null for all other legs. */
+/** The exact scheme moves EVM tokens by EIP-3009 and the dollar tokens of the primary chain. Null for all other legs. */
 function signableLeg({ config, settlers }: PurchasesContext, leg: PricedLeg, payReqId: string): X402Leg | null {
-  const { network, ticker, pricing } = leg.of
+  const { network, pricing, domainVersion: version } = leg.of
   const settler = settlers.get(network)
   if (!settler) return null
   const { extra, ...wire } = x402Leg(leg, payReqId)
   const { paymentFlow, assetTransferMethod, memo, ...facts } = extra
-  // The version of the token's EIP-712 domain.
-  if (network.family === 'evm') return ticker === 'USDC' ? { ...wire, extra: { ...facts, version: '2' } } : null
+  if (network.family === 'evm') return version === undefined ? null : { ...wire, extra: { ...facts, version } }
   const treasury = config.payments.primary?.treasury
   if (pricing.by !== 'usd' || !treasury || !settler.feePayer) return null
   // Stock clients derive the token account themselves. The payment reader takes it from the leg.

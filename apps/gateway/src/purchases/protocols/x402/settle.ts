@@ -1,8 +1,8 @@
 // From a signed payment to its receipt. A settlement is noted before it is sent. After an interruption the noted
 // transaction is resolved on chain before another is sent for the quote.
 
+import type { Network } from '@svc/api/networks'
 import { ServiceError } from '@svc/http-service/service-error'
-import type { Network } from '@svc/payments/networks'
 import { quoteExpired } from '@svc/payments/selling/errors'
 import { quotedLeg } from '@svc/payments/selling/read-payment'
 import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../../../budgets/budgets.ts'

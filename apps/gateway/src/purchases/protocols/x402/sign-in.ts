@@ -1,8 +1,8 @@
 // The extension sign-in-with-x: a wallet signs a text that names this gateway (CAIP-122), and so shows what it has bought.
 
+import { NETWORKS, type Network } from '@svc/api/networks'
 import { SignIn, type SignInRequired } from '@svc/api/x402'
 import { schemaCheck } from '@svc/http-service/validate'
-import { NETWORKS, type Network } from '@svc/payments/networks'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { sigAlgOf } from '@svc/protocol/keys'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'

@@ -1,4 +1,4 @@
-import { PRIMARY } from '@svc/payments/networks'
+import { PRIMARY } from '@svc/api/networks'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { createSolanaNodes } from '@svc/payments/solana/nodes'
 import { outcomesOf } from '@svc/payments/solana/outcome'

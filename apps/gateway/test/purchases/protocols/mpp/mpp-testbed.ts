@@ -2,11 +2,11 @@
 
 import { address } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { EVM, PRIMARY } from '@svc/api/networks'
 import type { Confirmation } from '@svc/api/purchases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import type { LocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
-import { EVM, PRIMARY } from '@svc/payments/networks'
 import type { Reply, TestGateway } from '@svc/testbed/test-gateway'
 import { Challenge, Credential, Method, z } from 'mppx'
 import { evm, Mppx } from 'mppx/client'

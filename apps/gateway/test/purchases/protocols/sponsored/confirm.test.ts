@@ -1,3 +1,5 @@
+import { ASSETS } from '@svc/api/assets'
+import { EVM } from '@svc/api/networks'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId, receiptId } from '@svc/protocol/ids'
@@ -8,10 +10,7 @@ import { EVM_OWNER, OWNER, openSponsoredMarket, quotes } from './sponsored-marke
 const sponsored = forAllTests(() => openSponsoredMarket())
 const shop = forAllTests(() => sponsored.open({ MAX_LOCKERS_PER_OWNER: '1000' }))
 
-const LEGS = [
-  ...['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => [ticker, 'primary-mainnet', OWNER] as const),
-  ...['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => [ticker, 'evm-mainnet', EVM_OWNER] as const),
-]
+const LEGS = ASSETS.map(({ ticker, network }) => [ticker, network.name, network === EVM ? EVM_OWNER : OWNER] as const)
 
 /** A paid quote, and the body that confirms it. */
 async function paidQuote(order: object = { units: 1 }, tags?: string[]) {

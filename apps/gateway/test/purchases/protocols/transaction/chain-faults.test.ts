@@ -1,3 +1,4 @@
+import { ASSETS } from '@svc/api/assets'
 import type { Quote } from '@svc/api/purchases'
 import { type Behaviour, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
@@ -65,9 +66,9 @@ describe.each([
 })
 
 it('AMB-10 a quote offers the token accounts that were seen before the primary chain failed', async () => {
-  expect((await shop.quote()).accepts).toHaveLength(9)
+  expect((await shop.quote()).accepts).toHaveLength(ASSETS.length)
   nodes.primary.behave(() => ({ status: 500, body: '' }))
   market.clock.advance(120)
-  expect((await shop.quote()).accepts).toHaveLength(9)
+  expect((await shop.quote()).accepts).toHaveLength(ASSETS.length)
   nodes.primary.behave(honestly)
 })

@@ -1,3 +1,4 @@
+import { ASSETS } from '@svc/api/assets'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
@@ -9,10 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 const market = forAllTests(() => openMarket())
 const shop = forAllTests(() => market.open())
 
-const LEGS = [
-  ...['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => [ticker, 'primary-mainnet'] as const),
-  ...['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => [ticker, 'evm-mainnet'] as const),
-]
+const LEGS = ASSETS.map(({ ticker, network }) => [ticker, network.name] as const)
 
 describe('a payment that is confirmed', () => {
   it.each(LEGS)(

@@ -1,3 +1,4 @@
+import { ASSETS, type Asset } from '@svc/api/assets'
 import type { Confirmation } from '@svc/api/purchases'
 import type { X402Purchase, X402Quote } from '@svc/api/x402'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
@@ -35,11 +36,13 @@ it('the quote has legs that the exact scheme can pay, and describes the purchase
   const { status, body } = await post<X402Quote>(testbed.url, { units: 3, provider: 'mongodb', tags: ['cat'] })
   expect(status).toBe(402)
   const { pay_req_id } = body.extensions.svc.info
-  expect(body.accepts.map(({ network, extra }) => [network.split(':')[0], extra.name])).toEqual([
-    ['solana', 'USDC'],
-    ['solana', 'USDT'],
-    ['eip155', 'USDC'],
-  ])
+  const signable = (ASSETS as readonly Asset[]).filter(({ network, pricing, domainVersion }) =>
+    network.family === 'evm' ? domainVersion !== undefined : pricing.by === 'usd',
+  )
+  expect(signable.map(({ ticker }) => ticker)).toContain('USDC')
+  expect(body.accepts.map(({ network, extra }) => [network, extra.name])).toEqual(
+    signable.map(({ network, ticker }) => [network.caip2, ticker]),
+  )
   expect(legOn('primary', body)).toEqual({
     scheme: 'exact',
     network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
