@@ -1,7 +1,8 @@
 // What the journal keeps: the documents that this gateway has given to others, with all that the database has of them. A
 // commit notes their names; once it is through, they are read from the database and written to the journal.
 
-import { storedBody } from '@svc/sales/quote-template'
+import { prepared } from '@svc/database/prepared'
+import { networkNamed } from '@svc/payments/networks'
 import type { Selectable } from 'kysely'
 import { openChunkList } from '../db/chunk-list.ts'
 import type {
@@ -13,6 +14,7 @@ import type {
   PaymentTransactionTable,
   PayRequestTable,
   PublicationTable,
+  QuoteTemplateTable,
   ReceiptTable,
   RefundTable,
   RenewalTable,
@@ -29,8 +31,10 @@ export interface ReceiptDocument {
   /** The receipt id. */
   key: string
   receipt: Selectable<ReceiptTable>
-  /** Whole. Null for a receipt that was imported. */
+  /** Null for a receipt that was imported. */
   quote: PayRequestTable | null
+  /** Of the quote, where it was made from one. */
+  template: QuoteTemplateTable | null
   payment: PaymentTransactionTable | null
   authorizations: PaymentAuthorizationTable[]
   renewal: RenewalTable | null
@@ -147,38 +151,50 @@ const READERS: Record<Exclude<Noted['kind'], 'statement'>, Reader> = {
   checkpoint: readCheckpoint,
 }
 
+/** Every purchase is read back once, so this is one query. */
+const purchaseOf = prepared((db: Db, key: string) =>
+  db
+    .selectFrom('receipts as r')
+    .leftJoin('pay_requests as q', 'q.pay_req_id', 'r.pay_req_id')
+    .leftJoin('quote_templates as t', 't.template_id', 'q.template_id')
+    .leftJoin('payment_transactions as p', (join) =>
+      join.onRef('p.network', '=', 'r.network').onRef('p.tx', '=', 'r.tx'),
+    )
+    .leftJoin('renewals as n', 'n.receipt_id', 'r.receipt_id')
+    .selectAll('r')
+    .select(['q.created_at', 'q.expires_at', 'q.provider', 'q.units', 'q.quote', 'q.template_id'])
+    .select(['t.template', 't.stored_at'])
+    .select(['p.kind', 'p.payer as sender', 'p.asset', 'p.received', 'p.bound'])
+    .select(['n.locker_id', 'n.terms', 'n.renewed_at'])
+    .where('r.receipt_id', '=', key),
+)
+
 async function readReceipt(db: Db, key: string): Promise<ReceiptDocument | null> {
-  const receipt = await db.selectFrom('receipts').selectAll().where('receipt_id', '=', key).executeTakeFirst()
-  if (!receipt) return null
-  const { pay_req_id, network, tx } = receipt
-  const renewal = await db.selectFrom('renewals').selectAll().where('receipt_id', '=', key).executeTakeFirst()
+  const [row] = (await purchaseOf(db, key)).rows
+  if (!row) return null
+  const { receipt_id, pay_req_id, network, tx, payer, receipt, confirmed_at } = row
+  const { created_at, expires_at, provider, units, quote, template_id, template, stored_at } = row
+  const { kind, sender, asset, received, bound, locker_id, terms, renewed_at } = row
   return {
     kind: 'receipt',
     key,
-    receipt,
-    quote: await readQuote(db, pay_req_id),
-    payment: await readPayment(db, network, tx),
-    authorizations: await db
-      .selectFrom('payment_authorizations')
-      .selectAll()
-      .where('pay_req_id', '=', pay_req_id)
-      .execute(),
-    renewal: renewal ?? null,
+    receipt: { receipt_id, pay_req_id, network, tx, payer, receipt, confirmed_at },
+    // The columns of a row that a left join has found are null where the row's are.
+    quote:
+      created_at === null
+        ? null
+        : ({ pay_req_id, created_at, expires_at, provider, units, quote, template_id } as PayRequestTable),
+    template: template === null ? null : ({ template_id, template, stored_at } as QuoteTemplateTable),
+    payment:
+      kind === null ? null : ({ network, tx, kind, payer: sender, asset, received, bound } as PaymentTransactionTable),
+    authorizations: networkNamed(network)?.family === 'evm' ? (await authorizationsOf(db, pay_req_id)).rows : [],
+    renewal: locker_id === null ? null : ({ receipt_id, locker_id, terms, renewed_at } as RenewalTable),
   }
 }
 
-async function readQuote(db: Db, payReqId: string): Promise<PayRequestTable | null> {
-  const row = await db
-    .selectFrom('pay_requests as p')
-    .leftJoin('quote_templates as t', 't.template_id', 'p.template_id')
-    .selectAll('p')
-    .select('t.template')
-    .where('p.pay_req_id', '=', payReqId)
-    .executeTakeFirst()
-  if (!row) return null
-  const { template: _, ...request } = row
-  return { ...request, quote: storedBody(row), template_id: null }
-}
+const authorizationsOf = prepared((db: Db, payReqId: string) =>
+  db.selectFrom('payment_authorizations').selectAll().where('pay_req_id', '=', payReqId),
+)
 
 async function readPayment(db: Db, network: string, paidBy: string): Promise<PaymentTransactionTable | null> {
   const row = db.selectFrom('payment_transactions').selectAll().where('network', '=', network).where('tx', '=', paidBy)

@@ -7,12 +7,15 @@ import type { Noted } from './noted.ts'
 
 /** The database has these, and perhaps no journal has. */
 export async function recordPending(tx: Tx, noted: readonly Noted[]): Promise<void> {
-  await tx
-    .insertInto('journal_pending')
-    .values(noted.map(({ kind, key }) => ({ kind, key })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  for (const { kind, key } of noted) await addPending(tx, kind, key)
 }
+
+const addPending = prepared((tx: Tx, kind: Noted['kind'], key: string) =>
+  tx
+    .insertInto('journal_pending')
+    .values({ kind, key })
+    .onConflict((conflict) => conflict.doNothing()),
+)
 
 export async function pendingNotes(db: Db): Promise<Noted[]> {
   return (await pendingRows(db)).rows

@@ -19,12 +19,18 @@ const ANY_NUMBER = 1_000_000_000
 
 /** Null where it is in the database then; a sentence where it cannot be. */
 export async function restoreReceipt(context: Context, tx: Tx, document: ReceiptDocument): Promise<string | null> {
-  const { key, receipt: row, quote, payment, authorizations, renewal } = document
+  const { key, receipt: row, quote, template, payment, authorizations, renewal } = document
   const receipt = JSON.parse(row.receipt) as SignedReceipt
   const paid = await findReceiptOfRequest(tx, row.pay_req_id)
   if (paid) return paid.receipt_id === key ? null : `the quote of the receipt ${key} has another receipt`
   if (renewal && !(await findLocker(tx, renewal.locker_id)))
     return `the receipt ${key} renews ${renewal.locker_id}, which is not in this database`
+  if (template)
+    await tx
+      .insertInto('quote_templates')
+      .values(template)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
   if (quote)
     await tx
       .insertInto('pay_requests')
