@@ -18,6 +18,7 @@ import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import { checkBudget } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
+import { anchorKey } from '../continuity/documents.ts'
 import { anchorError, NotPublished } from './errors.ts'
 import { budgetOf, deferPush, notePublication } from './note-publication.ts'
 import type { PreparedPublication, Publisher } from './publisher.ts'
@@ -81,7 +82,7 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
         async note(prepared) {
           const noted = await commit(async (tx, note) => {
             const outcome = await notePublication(tx, parts, prepared)
-            if (outcome === 'noted') note({ kind: 'publication', key: prepared.publication.tx })
+            if (outcome === 'noted') note({ kind: 'publication', key: anchorKey(prepared.publication.tx, 'sent') })
             return outcome
           })
           if (noted !== 'noted' && noted !== 'under_way') stopped = noted

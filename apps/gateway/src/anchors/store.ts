@@ -14,6 +14,10 @@ export async function findSent(db: Db, receiptId: string): Promise<PublicationTa
   return row ?? null
 }
 
+export async function findPublication(db: Db, signature: string): Promise<PublicationTable | null> {
+  return (await db.selectFrom('publications').selectAll().where('tx', '=', signature).executeTakeFirst()) ?? null
+}
+
 /** In the order they were sent. */
 export function pageOfPublications(
   db: Db,

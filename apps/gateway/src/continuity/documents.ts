@@ -1,6 +1,7 @@
 // What the journal keeps: the documents that this gateway has given to others, with all that the database has of them. A
 // commit notes their names; once it is through, they are read from the database and written to the journal.
 
+import type { Anchor } from '@svc/api/attestations'
 import { prepared } from '@svc/database/prepared'
 import { networkNamed } from '@svc/payments/networks'
 import type { Selectable } from 'kysely'
@@ -83,15 +84,17 @@ export interface ChunksDocument {
   chunks: Selectable<SnapshotChunkTable>[]
 }
 
-/** A transaction that publishes a statement, before it was sent. */
+/** A transaction that publishes a statement: before it was sent, and again whenever its outcome is known. */
 export interface PublicationDocument {
   kind: 'publication'
   /** The transaction. */
   key: string
   publication: PublicationTable
+  /** That of the statement, in JSON, if it is in this transaction. */
+  anchor?: string | null
 }
 
-/** A transaction that publishes a checkpoint of the log, before it was sent. */
+/** A transaction that publishes a checkpoint of the log: before it was sent, and again whenever its outcome is known. */
 export interface LogAnchorDocument {
   kind: 'log_anchor'
   key: string
@@ -123,6 +126,11 @@ export type Document =
 
 export function refundKey({ network, tx, position, refund_tx }: RefundTable): string {
   return `${network} ${tx} ${position} ${refund_tx ?? 'decided'}`
+}
+
+/** How the journal is told of a transaction: each outcome is another document. */
+export function anchorKey(tx: string, state: PublicationTable['state']): string {
+  return `${tx} ${state}`
 }
 
 /** A document as a line of the journal. */
@@ -290,12 +298,29 @@ function chunkIds(bytes: Uint8Array): string[] {
   return Array.from({ length: list.length }, (_, i) => list.id(i))
 }
 
-async function readPublication(db: Db, key: string): Promise<PublicationDocument | null> {
-  const publication = await db.selectFrom('publications').selectAll().where('tx', '=', key).executeTakeFirst()
-  return publication ? { kind: 'publication', key, publication } : null
+async function readPublication(db: Db, anchorKey: string): Promise<PublicationDocument | null> {
+  const key = txOf(anchorKey)
+  const row = await db
+    .selectFrom('publications as p')
+    .leftJoin('statements as s', (join) =>
+      join.onRef('s.receipt_id', '=', 'p.receipt_id').onRef('s.sequence', '=', 'p.sequence'),
+    )
+    .selectAll('p')
+    .select('s.anchor')
+    .where('p.tx', '=', key)
+    .executeTakeFirst()
+  if (!row) return null
+  const { anchor, ...publication } = row
+  const isIn = anchor !== null && (JSON.parse(anchor) as Anchor).tx === key
+  return { kind: 'publication', key, publication, anchor: isIn ? anchor : null }
 }
 
-async function readLogAnchor(db: Db, key: string): Promise<LogAnchorDocument | null> {
+function txOf(anchorKey: string): string {
+  return anchorKey.split(' ')[0] as string
+}
+
+async function readLogAnchor(db: Db, anchorKey: string): Promise<LogAnchorDocument | null> {
+  const key = txOf(anchorKey)
   const anchor = await db.selectFrom('log_anchors').selectAll().where('tx', '=', key).executeTakeFirst()
   return anchor ? { kind: 'log_anchor', key, anchor } : null
 }
