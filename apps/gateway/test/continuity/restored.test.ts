@@ -185,7 +185,7 @@ forEachDatabase('a restored database', (database) => {
         '11 missing',
       ])
         expect(shown.stdout).toContain(line)
-      expect((await story.command({})).stderr).toContain('say why')
+      expect((await story.command({})).stderr).toContain('--reason needs at least 3 characters')
       const killed = story.start({}, '--reason', 'restored the backup')
       await killed.kill()
       for (const _ of ['first', 'second']) {
