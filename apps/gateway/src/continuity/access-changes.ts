@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { Commit, CommitOptions } from '@svc/database/commit'
 import { toHex } from '@svc/protocol/bytes'
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
-import type { AnnouncedKeyTable, S3KeyTable, Schema, Tx } from '../db/schema.ts'
+import type { AnnouncedKeyTable, Locker, S3KeyTable, Schema, Tx } from '../db/schema.ts'
 import type { Note, Noted } from './noted.ts'
 
 export type AccessChange =
@@ -20,6 +20,8 @@ export type AccessChange =
   | { what: 'link'; locker: string; status?: { link_closed: number; link_handle: string | null } }
   /** Null: lifted. */
   | { what: 'restriction'; locker: string; restriction: 'frozen' | 'taken_down' | null; notice: string | null }
+  /** Whether its statements are published one by one. */
+  | { what: 'anchoring'; locker: string; anchoring: Locker['anchoring'] }
   /** Keys that sign or were to sign, in hex. What they say of each other is public. */
   | { what: 'key_announced'; row: AnnouncedKeyTable }
   /** Withdrawn. */
@@ -41,6 +43,7 @@ const KINDS: Record<AccessChange['what'], true> = {
   s3_key: true,
   link: true,
   restriction: true,
+  anchoring: true,
   key_announced: true,
   announced_key: true,
   rotation: true,

@@ -64,6 +64,7 @@ async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<vo
   if (change.what === 's3_key') return endS3Key(tx, locker_id, change.key)
   if (change.what === 's3_key_made') return insertS3Key(tx, change.row)
   if (change.what === 'link') return updateLocker(tx, locker_id, change.status ?? { link_closed: 1 })
+  if (change.what === 'anchoring') return updateLocker(tx, locker_id, { anchoring: change.anchoring })
   if (change.what === 'restriction') {
     const { restriction, notice } = change
     const restricted_at = restriction && isoSeconds(changedAt)

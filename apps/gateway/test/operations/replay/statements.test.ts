@@ -123,3 +123,13 @@ it('ANCH-12 ADD-29 a replayed statement is queued for the EVM registry where not
     { sequence: 2, state: 'waiting' },
   ])
 })
+
+it('LOG-47 T-161 brings back whether a locker leaves publishing to the log', async () => {
+  const changed = await locker.call(['locker:admin'], 'POST', '/anchoring', { anchoring: 'log' })
+  expect(changed.status, JSON.stringify(changed.body)).toBe(200)
+  const journal = await copyJournal(house)
+  await db().deleteFrom('revocations').execute()
+  await db().updateTable('lockers').set({ anchoring: 'each' }).execute()
+  expect(await replayFrom(journal, house)).toMatchObject({ problems: [], replayed: { access: 1 } })
+  expect(await db().selectFrom('lockers').select('anchoring').execute()).toEqual([{ anchoring: 'log' }])
+})
