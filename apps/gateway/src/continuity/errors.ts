@@ -1,19 +1,18 @@
 import { clockDifference } from '@svc/guard/clock-guard'
 import { ServiceError } from '@svc/http-service/service-error'
 
-const HEAL =
-  'GET /health names what is missing; the operator heals it with `svc-gateway replay`, see docs/operations.md'
+const WAIT = 'the operator has been told by /health; try again later'
 
 export function databaseBehind(): ServiceError {
   return new ServiceError('database_behind', 'the database is older than what this gateway has signed', {
-    hint: `nothing was changed, and everything can be read; ${HEAL}`,
+    hint: `nothing was changed, and everything can be read; ${WAIT}`,
     headers: { 'retry-after': '60' },
   })
 }
 
 export function logbooksAwaited(): ServiceError {
   return new ServiceError('database_behind', 'the database was not compared with what other replicas have signed', {
-    hint: `nothing was changed, and everything can be read; ${HEAL}`,
+    hint: `nothing was changed, and everything can be read; ${WAIT}`,
     headers: { 'retry-after': '5' },
   })
 }

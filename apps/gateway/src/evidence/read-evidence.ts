@@ -29,7 +29,7 @@ export type Attested = Evidence & { record: AttestationRecord }
 
 export async function readEvidence(context: Context, receiptId: string, sequence?: number): Promise<Evidence> {
   const found = await findEvidence(context.database.db, receiptId, sequence)
-  if (!found) throw receiptNotFound()
+  if (!found) throw receiptNotFound(context.continuity)
   const { receipt, standing, statement } = found
   if (!statement && sequence !== undefined) throw statementNotFound(receiptId, sequence)
   const record = statement && attestationRecord(statement, standing)

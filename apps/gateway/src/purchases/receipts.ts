@@ -11,7 +11,7 @@ import { findReceiptsOfTransaction, findReceiptText } from './store.ts'
 /** The stored text, which is answered without parsing it. */
 export async function readReceiptText({ database, continuity }: Context, id: string): Promise<string> {
   const text = await findReceiptText(database.db, id)
-  if (text === null) throw receiptNotFound()
+  if (text === null) throw receiptNotFound(continuity)
   await continuity.requireWritten({ kind: 'receipt', key: id })
   return text
 }

@@ -160,6 +160,8 @@ forEachDatabase('a restored database', (database) => {
       expect((await now.send('GET', '/health/ready')).status).toBe(200)
       const { body } = await now.send<{ statements: object[] }>('GET', `/v1/storage/statements?receipt_id=${receiptId}`)
       expect(body.statements).toHaveLength(3)
+      const unknown = await now.send<{ hint: string }>('GET', `/v1/receipts/${bought.first.receipt_id}/verify`)
+      expect([unknown.status, unknown.body.hint]).toEqual([404, expect.stringContaining('do not pay again')])
       expectRefusal(await askToAttest(now, { owner: story.owner, receiptId }), 503, 'database_behind')
       expectRefusal(await now.send('GET', `/v1/storage/dsse?receipt_id=${receiptId}`), 503, 'database_behind')
       expectRefusal(await now.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')

@@ -1,4 +1,4 @@
-import { createFreshDatabase, type TestDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { writable } from '@svc/devnet/writable'
 import type { TestGateway, TestLocker } from '@svc/testbed/test-gateway'
@@ -16,7 +16,7 @@ const testbed = useAnchorTestbed()
 const KEYS = { RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32), ANCHOR_WAIT_SECONDS: '0', ATTEST_PUSH: 'false' }
 
 describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags: ['nightly'] }, (dialect) => {
-  let database: TestDatabase
+  let database: FreshDatabase
   let house: TestGateway
   let locker: TestLocker
   beforeEach(async () => {
@@ -116,7 +116,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     expect([second.body.sequence, second.body.prev_statement_digest]).toEqual([2, first.statement_digest])
   })
 
-  it('T-37 a statement is not signed again where only its anchor is in the journal, or only on chain', async () => {
+  it('T-37 a statement is not signed again where the journal has only its anchor', async () => {
     const first = await publish('1')
     const lost = ({ kind, key }: { kind: string; key: string }) =>
       kind === 'statement' && key === first.statement_digest
