@@ -27,7 +27,7 @@ import { openRestorable } from './restorable.ts'
 /** The transaction that paid. */
 export const TX = toBase58(Buffer.alloc(64, 7))
 export const TEXT = { 'content-type': 'text/plain' }
-export const JSON_TYPE = { 'content-type': 'application/json' }
+const JSON_TYPE = { 'content-type': 'application/json' }
 export const TUS = { 'tus-resumable': '1.0.0' }
 export const CHUNK = { ...TUS, 'content-type': 'application/offset+octet-stream' }
 
