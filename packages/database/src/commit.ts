@@ -4,7 +4,9 @@
 //
 // Two rules:
 // - Nothing but the database is waited for in a commit: everybody else waits meanwhile.
-// - Nobody learns of what is not in the journal, not even a reader on another replica.
+// - Nobody learns of what is not in the journal, not even a reader on another replica. So after a crash or a lost answer
+//   the journal catches up from the database before anything of that is served: `record` names what is committed in the
+//   same transaction, and whoever shows a document has it written first.
 
 import { batch } from '@svc/concurrency/sharing'
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'

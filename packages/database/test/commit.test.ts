@@ -59,12 +59,14 @@ forEachDatabaseInGate('a commit', (database) => {
   })
 
   it('fails for a caller alone, whose writes and notes are undone', async () => {
+    const first = Promise.withResolvers<void>()
     const failing = async (tx: Transaction<Schema>, note: (entry: string) => void) => {
       await add('half')(tx, note)
+      await first.promise
       await add('a')(tx, note)
     }
     const outcomes = await Promise.allSettled([
-      opened.commit(add('a')),
+      opened.commit((tx, note) => add('a')(tx, note).finally(first.resolve)),
       opened.commit(failing),
       opened.commit(async (tx) => {
         await add('given up')(tx, () => {})

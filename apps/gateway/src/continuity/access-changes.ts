@@ -60,6 +60,13 @@ export function parseAccessChange(text: string): AccessChange | null {
   }
 }
 
+const OF_KEYS: AccessChange['what'][] = ['key_announced', 'announced_key', 'rotation', 'signing_key']
+
+export function isKeyChange(text: string): boolean {
+  const change = parseAccessChange(text)
+  return change !== null && OF_KEYS.includes(change.what)
+}
+
 /** Is called in the transaction of the change. */
 export type RecordAccess = (change: AccessChange) => Promise<void>
 
@@ -68,9 +75,27 @@ export type ChangeAccess = <Result>(
   options?: CommitOptions,
 ) => Promise<Result>
 
-/** `now` in Unix seconds. */
-export function createChangeAccess(commit: Commit<Schema, Noted>, now: () => number): ChangeAccess {
-  return (work, options) => commit((tx, note) => work(tx, recorder(tx, note, now())), options)
+/**
+ * `now` in Unix seconds. What work answers, and what it refuses (a key that is gone already), also tells of changes that
+ * others have committed and not yet written: `requireOthers` has them written first. Readers of a locker do not wait for
+ * them: whoever asked for a change has no answer yet, and a record promises nothing.
+ */
+export function createChangeAccess(
+  commit: Commit<Schema, Noted>,
+  now: () => number,
+  requireOthers: () => Promise<void>,
+): ChangeAccess {
+  return async (work, options) => {
+    let hasSeen = false
+    try {
+      return await commit((tx, note) => {
+        hasSeen = true
+        return work(tx, recorder(tx, note, now()))
+      }, options)
+    } finally {
+      if (hasSeen) await requireOthers()
+    }
+  }
 }
 
 /** For a transaction that does more than to change access. */

@@ -73,8 +73,14 @@ export interface Continuity {
   place: JournalPlace | null
   /** Of the database's commits. */
   guard: Guard<Schema, Noted>
-  /** In the journal when it resolves, whoever committed them. Of one kind. Call it before anybody learns of a document. */
+  /**
+   * In the journal when it resolves, whoever committed them. Call it before anybody learns of a document, after it was
+   * read. It asks the database once for each document. The operator's own views do not wait: who restores a database
+   * knows that its last seconds may be missing.
+   */
   requireWritten(...noted: Noted[]): Promise<void>
+  /** The same for all changes of the keys that sign. */
+  requireKeysWritten(): Promise<void>
   /** The same for all that is committed. */
   catchUp(): Promise<void>
   noteNonce(nonce: NonceTable): void
@@ -331,8 +337,9 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     place: journal,
     guard: { requireCurrent, assertCurrent, record: journaling.record, journal: journaling.write },
     requireWritten: (...noted) => journaling.requireWritten(noted),
+    requireKeysWritten: () => journaling.requireAccessWritten('keys'),
     catchUp: journaling.catchUp,
     noteNonce: journaling.keepNonce,
-    changeAccess: createChangeAccess(database.commit, unixNow),
+    changeAccess: createChangeAccess(database.commit, unixNow, () => journaling.requireAccessWritten('all')),
   }
 }

@@ -2,18 +2,20 @@
 // transaction, and writes them to the journal before it answers; a name is forgotten once its document is written. So what
 // a crash, a full disk or a lost answer has kept from the journal is known, to every process (T-160).
 
+import { lru } from '@svc/concurrency/caches'
 import { type Journal, openJournal } from '@svc/database/journal/journal'
 import type { Database } from '@svc/database/open'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { Schema, Tx } from '../db/schema.ts'
+import { isKeyChange } from './access-changes.ts'
 import { type Entry, readDocument } from './documents.ts'
 import { logbookUnavailable } from './errors.ts'
 import { type LastNonce, openLastNonce } from './last-nonce.ts'
 import type { JournalPlace } from './missing.ts'
 import type { Noted } from './noted.ts'
-import { forgetPending, pendingAmong, pendingNotes, recordPending, setRead } from './store.ts'
+import { forgetPending, pendingAccess, pendingAmong, pendingNotes, recordPending, setRead } from './store.ts'
 
 export interface Journaling {
   /** Returns the id of the journal; null where there is none. Commands need not call it. */
@@ -24,6 +26,8 @@ export interface Journaling {
   write(noted: readonly Noted[]): Promise<void>
   /** For somebody who is about to learn of these, whoever committed them: they are in a journal when it resolves. */
   requireWritten(noted: readonly Noted[]): Promise<void>
+  /** The same for changes of access: all, or those of keys that sign. */
+  requireAccessWritten(of: 'all' | 'keys'): Promise<void>
   /** Writes all that is committed and not yet written. */
   catchUp(): Promise<void>
   /** The same for what has waited for a while, and writes down how far the journal is in the database. */
@@ -47,6 +51,8 @@ interface Parts {
 
 /** Documents that are in memory at once. */
 const MAX_CHARACTERS = 4_000_000
+/** Names of documents that are in a journal, about 100 bytes each. */
+const MAX_KEPT = 20_000
 
 export function createJournaling({ place, database, log, now, compareAgain }: Parts): Journaling {
   const { db, commit } = database
@@ -59,6 +65,8 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   const underWay = new Map<string, Promise<void>>()
   /** In the journal, and not yet forgotten by the database. */
   const written = new Map<string, Noted>()
+  /** Are in a journal for good: who shows them again asks nobody. */
+  let kept = lru<string, true>(MAX_KEPT)
   /** How often another server has answered. */
   let turns = 0
   /** What waited at the last tick. */
@@ -151,8 +159,18 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     },
     write,
     async requireWritten(noted) {
-      if (!place || noted.length === 0) return
-      await write(await pendingAmong(db, noted))
+      if (!place) return
+      const unknown = noted.filter((one) => !kept.get(nameOf(one)))
+      if (unknown.length === 0) return
+      const asked = turns
+      await write(await pendingAmong(db, unknown))
+      if (asked === turns) for (const one of unknown) kept.set(nameOf(one), true)
+    },
+    async requireAccessWritten(of) {
+      if (!place) return
+      const pending = await pendingAccess(db)
+      const shown = of === 'all' ? pending : pending.filter(({ revoked }) => isKeyChange(revoked))
+      await write(shown.map(({ key }) => ({ kind: 'access', key })))
     },
     catchUp,
     async tick() {
@@ -174,6 +192,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     },
     turnTo(history) {
       turns++
+      kept = lru(MAX_KEPT)
       void journal?.turnTo(history).catch(() => {})
     },
     isFailing: () => isFailing,

@@ -23,14 +23,30 @@ export async function pendingNotes(db: Db): Promise<Noted[]> {
 
 const pendingRows = prepared((db: Db) => db.selectFrom('journal_pending').selectAll())
 
-/** Those of one kind. */
+/** Of those kinds and keys. */
 export async function pendingAmong(db: Db, [first, ...rest]: readonly Noted[]): Promise<Noted[]> {
   if (!first) return []
   if (rest.length === 0) return (await pendingRow(db, first.kind, first.key)).rows
-  const keys = [first, ...rest].map(({ key }) => key)
-  const rows = db.selectFrom('journal_pending').selectAll().where('kind', '=', first.kind).where('key', 'in', keys)
+  const all = [first, ...rest]
+  const kinds = [...new Set(all.map(({ kind }) => kind))]
+  const keys = all.map(({ key }) => key)
+  // No two kinds have a key in common.
+  const rows = db.selectFrom('journal_pending').selectAll().where('kind', 'in', kinds).where('key', 'in', keys)
   return rows.execute()
 }
+
+/** With the JSON of each. */
+export async function pendingAccess(db: Db): Promise<{ key: string; revoked: string }[]> {
+  return (await pendingChanges(db)).rows
+}
+
+const pendingChanges = prepared((db: Db) =>
+  db
+    .selectFrom('journal_pending as p')
+    .innerJoin('revocations as r', 'r.revocation_id', 'p.key')
+    .select(['p.key', 'r.revoked'])
+    .where('p.kind', '=', 'access'),
+)
 
 const pendingRow = prepared((db: Db, kind: Noted['kind'], key: string) =>
   db.selectFrom('journal_pending').selectAll().where('kind', '=', kind).where('key', '=', key),

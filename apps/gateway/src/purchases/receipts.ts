@@ -46,9 +46,13 @@ export async function verifyReceipt(context: Context & { keysAt: KeysAt }, id: s
 }
 
 /** For internal callers only: the id of a receipt opens the public link to its files (ADD-08). */
-export async function findByTransaction({ database }: Context, tx: string): Promise<{ receipts: SignedReceipt[] }> {
+export async function findByTransaction(
+  { database, continuity }: Context,
+  tx: string,
+): Promise<{ receipts: SignedReceipt[] }> {
   const receipts = await findReceiptsOfTransaction(database.db, canonicalTx(tx))
   if (receipts.length === 0) throw noReceiptOf(tx)
+  await continuity.requireWritten(...receipts.map(({ receipt_id: key }) => ({ kind: 'receipt' as const, key })))
   return { receipts }
 }
 
