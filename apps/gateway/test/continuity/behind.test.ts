@@ -55,7 +55,10 @@ const MAY_CHANGE: Record<string, { why: string; on: readonly string[] }> = {
 }
 
 /** Run as the operator would, and where it must fail, how it ends. */
-async function runHere(load: () => Promise<{ run(args: string[]): Promise<void> }>, args: string[], env: Variables) {
+/** The module of a command. */
+type Load = () => Promise<{ run(args: string[]): Promise<void> }>
+
+async function runHere(load: Load, args: string[], env: Variables) {
   const said: string[] = []
   const noted = (...words: unknown[]) => void said.push(words.join(' '))
   for (const stream of ['log', 'error'] as const) vi.spyOn(console, stream).mockImplementation(noted)
@@ -297,7 +300,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
     const publicKey = ['--public-key', 'fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025']
     const empty = join(folder, 'export.jsonl')
     await writeFile(empty, '')
-    const refusedCommands: [load: typeof lockers, ...args: string[]][] = [
+    const refusedCommands: [load: Load, ...args: string[]][] = [
       [lockers, 'freeze', ids.lockerId, ...because],
       [lockers, 'unfreeze', ids.lockerId, ...because],
       [lockers, 'take-down', ids.lockerId, ...because],
@@ -315,7 +318,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
       await afterRequest()
     }
     await expectUnchanged()
-    const shown: [load: typeof lockers, code: number, ...args: string[]][] = [
+    const shown: [load: Load, code: number, ...args: string[]][] = [
       [lockers, 0, 'show', ids.lockerId],
       [jobs, 0, 'list'],
       [keys, 0, 'list'],
