@@ -174,6 +174,8 @@ function isAnchor(document: Document): document is PublicationDocument | LogAnch
 }
 
 const AT_ONCE = 100
+/** Documents of large lockers have long lists of files. */
+const CHARACTERS_AT_ONCE = 8_000_000
 
 /** Sentences, by the names of documents. */
 type Problems = Map<string, string>
@@ -202,12 +204,15 @@ async function replayOnce(context: OperationsContext, written: Counts, only: Pro
   }
   for (const step of STEPS) {
     let page: Entry[] = []
-    for await (const entry of entriesOf(context)) {
+    let characters = 0
+    for await (const { entry, length } of entriesOf(context)) {
       if (!step.isDue(entry.document) || (only && !only.has(nameOf(entry.document)))) continue
       page.push(entry)
-      if (page.length < AT_ONCE || step.inOrder) continue
+      characters += length
+      if (step.inOrder || (page.length < AT_ONCE && characters < CHARACTERS_AT_ONCE)) continue
       await write(step, documentsOf(page))
       page = []
+      characters = 0
     }
     await write(step, documentsOf(step.inOrder ? page.toSorted(byTime) : page))
   }
@@ -231,11 +236,14 @@ function renewedAt({ document }: Entry): number {
   return (document.kind === 'receipt' && document.renewal?.renewed_at) || 0
 }
 
-async function* entriesOf({ database, continuity }: OperationsContext): AsyncGenerator<Entry> {
+async function* entriesOf({
+  database,
+  continuity,
+}: OperationsContext): AsyncGenerator<{ entry: Entry; length: number }> {
   const { place } = continuity
   if (!place) return
   for await (const read of readJournal(place.folder, place.sealing, await readTo(database.db)))
-    if ('entry' in read) yield JSON.parse(read.entry) as Entry
+    if ('entry' in read) yield { entry: JSON.parse(read.entry) as Entry, length: read.entry.length }
 }
 
 async function restoreAll(context: OperationsContext, step: Step, documents: readonly Document[]): Promise<Restored[]> {
