@@ -329,7 +329,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     },
 
     place: journal,
-    guard: { requireCurrent, assertCurrent, record: journaling.record, journal: journaling.write },
+    guard: { requireCurrent, assertCurrent, begin: journaling.begin },
     requireWritten: (...noted) => journaling.requireWritten(noted),
     catchUp: journaling.catchUp,
     noteNonce: journaling.keepNonce,

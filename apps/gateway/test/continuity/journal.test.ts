@@ -4,12 +4,16 @@ import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createCommit } from '@svc/database/commit'
 import { openJournal } from '@svc/database/journal/journal'
 import { createSealing } from '@svc/database/journal/sealing'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createJournaling } from '../../src/continuity/journaling.ts'
+import type { Noted } from '../../src/continuity/noted.ts'
+import type { Schema } from '../../src/db/schema.ts'
 import { runCommand } from '../gateway-process.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
@@ -89,22 +93,39 @@ forEachDatabase('a journal', (database) => {
   )
 })
 
-it('T-37 what was read from a server that is gone is compared with the next one', async () => {
+it('T-37 T-160 what another server may have taken back is not answered as done, and is compared with it', async () => {
   const house = await openTestGateway()
   onTestFinished(house.close)
   const { database, log } = house.gateway.context
-  const { lockerId: key } = await house.locker(owner)
+  const { db } = database
+  const { lockerId } = await house.locker(owner)
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const compareAgain = vi.fn()
   const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), keptDays: 90 }
   const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain })
   await journaling.open('one server')
-  const writing = journaling.write([{ kind: 'locker', key }])
-  journaling.turnTo('another server')
-  await writing
+  const { begin } = journaling
+  const guard = { begin, requireCurrent: async () => {}, assertCurrent: () => {} }
+  const commit = createCommit<Schema, Noted>(writable(db), 'sqlite', guard)
+  const refusal = 'another database server answered before this was in the journal'
+  const pending = async () => (await db.selectFrom('journal_pending').select('key').execute()).map(({ key }) => key)
+
+  const turned = commit(async (_, note) => {
+    note({ kind: 'locker', key: lockerId })
+    journaling.turnTo('another server')
+  })
+  await expect(turned).rejects.toThrow(refusal)
   expect(compareAgain).toHaveBeenCalledOnce()
+
+  // As where reads go to a server that lags behind.
+  const unread = commit(async (_, note) => note({ kind: 'access', key: 'a change' }))
+  await expect(unread).rejects.toThrow(refusal)
+  expect(compareAgain).toHaveBeenCalledTimes(2)
+  expect(await pending()).toContain('a change')
+  await journaling.catchUp()
   await journaling.close()
+  expect(await pending()).not.toContain('a change')
 })
 
 it('ADD-29 a gateway that cannot write its journal does not start, and names LOGBOOK_DIR', async () => {
