@@ -47,7 +47,7 @@ export function clocksDiffer(aheadSeconds: number): ServiceError {
 }
 
 export function logbookUnavailable(cause?: unknown): ServiceError {
-  return new ServiceError('logbook_unavailable', 'the gateway cannot note what it signs', {
+  return new ServiceError('logbook_unavailable', 'the gateway cannot write its journal', {
     hint: 'try again later: what was done already is found when the request is repeated',
     headers: { 'retry-after': '10' },
     cause,

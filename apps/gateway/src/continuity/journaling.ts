@@ -3,7 +3,7 @@
 // a crash, a full disk or a lost answer has kept from the journal is known, to every process (T-160).
 
 import type { Recorder } from '@svc/database/commit'
-import { type Journal, openJournal } from '@svc/database/journal/journal'
+import { type Journal, openJournal, type Place } from '@svc/database/journal/journal'
 import type { Database } from '@svc/database/open'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
@@ -58,6 +58,8 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   const underWay = new Map<string, Promise<boolean>>()
   /** In the journal, and not yet forgotten by the database. */
   const written = new Map<string, Noted>()
+  /** How far files of this process are known to the database, which forgets those that were pruned. */
+  const known = new Map<string, number>()
   /** How often another server has answered. */
   let turns = 0
   /** What waited at the last tick. */
@@ -155,14 +157,29 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
 
   /** Of this process's file, all is in the database: it was read from there. */
   async function settle(): Promise<void> {
-    const ends = journal?.places()
+    if (!journal) return
+    const loss = await journal.findLoss()
+    if (loss) await writeAgain(loss)
+    const ends = journal.places().filter(({ file, end }) => known.get(file) !== end)
     const settled = [...written.values()]
-    if (!ends || settled.length === 0) return
+    if (settled.length === 0) return
     await commit(async (tx) => {
       await forgetPending(tx, settled)
       await setRead(tx, ends)
     })
     for (const noted of settled) written.delete(nameOf(noted))
+    for (const { file, end } of ends) known.set(file, end)
+  }
+
+  /** What was written since the file was last seen. The database has what was before, as have backups from now on. */
+  async function writeAgain(loss: Place): Promise<void> {
+    log.error(
+      { file: loss.file },
+      'somebody removed or shortened a file of the journal that is in use: back up the database, which has what was in it',
+    )
+    await commit((tx) => setRead(tx, [loss]))
+    written.clear()
+    await writePending(findPending)
   }
 
   return {
@@ -198,6 +215,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     },
     turnTo(history) {
       turns++
+      known.clear()
       void journal?.turnTo(history).catch(() => {})
     },
     isFailing: () => isFailing,

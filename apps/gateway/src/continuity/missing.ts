@@ -1,7 +1,9 @@
 // Holds the database against the journal: what was promised and is not there.
 
-import { type Place, readJournal } from '@svc/database/journal/journal'
+import { endingOf, JOURNAL, readFolderId } from '@svc/database/journal/folder'
+import { findLosses, type Place, readJournal } from '@svc/database/journal/journal'
 import type { Sealing } from '@svc/database/journal/sealing'
+import { isSqlite } from '@svc/database/prepared'
 import type { Db } from '../db/schema.ts'
 import type { Document, Entry, StatementDocument } from './documents.ts'
 import { compareEarlier } from './earlier-logbook.ts'
@@ -70,11 +72,20 @@ export async function compareWithJournal(db: Db, { folder, sealing }: JournalPla
     page = []
   }
   tally.add(await missingAmong(db, page))
+  const losses = await findLosses(folder, await ownFiles(db, folder, from))
+  for (const { place, problem } of losses) unreadable.set(place.file, `${place.file} ${problem}`)
   const earlier = await compareEarlier(db, folder, from)
   return {
     missing: { ...tally.total(), unreadable: [...unreadable.values()], earlier: earlier.missing },
-    ends: [...[...ends].map(([file, end]) => ({ file, end })), ...earlier.ends],
+    ends: [...[...ends].map(([file, end]) => ({ file, end })), ...losses.map(({ place }) => place), ...earlier.ends],
   }
+}
+
+/** Machines on one PostgreSQL may have a folder each. */
+async function ownFiles(db: Db, folder: string, known: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  const id = isSqlite(db) ? null : await readFolderId(folder)
+  const ending = id === null ? JOURNAL : endingOf(id)
+  return new Map([...known].filter(([file]) => file.endsWith(ending)))
 }
 
 function createTally() {
