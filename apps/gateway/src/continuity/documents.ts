@@ -133,6 +133,13 @@ export interface Entry {
   document: Document
 }
 
+const CHUNKS = '"document":{"kind":"chunks",'
+
+/** Without parsing it: chunks are large. */
+export function hasChunks(entry: string): boolean {
+  return entry.slice(0, 60).includes(CHUNKS)
+}
+
 /** Nothing where the database has no such document. */
 export async function* readDocument(db: Db, { kind, key }: Noted): AsyncGenerator<Document> {
   if (kind === 'statement') return yield* readStatement(db, key)
