@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { forEachTest } from '@svc/devnet/for-tests'
 import { startProcess } from '@svc/devnet/start-process'
 import { expect, it } from 'vitest'
-import { openJournal, readJournal } from '../src/journal/journal.ts'
+import { notePruned } from '../src/journal/folder.ts'
+import { findLosses, hasLinesAfter, openJournal, readJournal } from '../src/journal/journal.ts'
 import { createSealing } from '../src/journal/sealing.ts'
 
 const sealing = createSealing(Buffer.alloc(32, 1))
@@ -71,6 +72,10 @@ it('ADD-29 says which line was damaged, moved, left out, or sealed by another ke
   expect(await readAs(head, one, three, four)).toEqual(['one', damaged, 'four'])
   expect(await readAs(head, two, one, three)).toEqual([damaged, damaged, damaged])
   expect(await readAs(head?.replace('a history', 'b history'), one, two)).toEqual([damaged, 'two'])
+  expect(await readAs(head?.replace('svc', 'svd'), one, two, three)).toEqual([damaged, damaged, 'two', 'three'])
+  expect(await readAs(`${head}${one}`, two, three)).toEqual([damaged, 'two', 'three'])
+  expect(await readAs(one, two)).toEqual([damaged, 'two'])
+  expect(await hasLinesAfter(place.folder, (await files())[0]!, 0)).toBe(true)
   await readAs(head, one)
   expect((await read(new Map(), createSealing(Buffer.alloc(32, 2)))).found).toEqual([
     { problem: 'is sealed by another SHORT_URL_KEY' },
@@ -86,6 +91,33 @@ it('ADD-29 passes over an entry that a crash cut off, and a file without a head'
   await truncate(join(place.folder, file), end - 5)
   await appendFile(join(place.folder, '2020-01-01-1-00000000.journal'), 'svc-jour')
   expect((await read()).found).toEqual(['whole'])
+})
+
+it('ADD-29 T-160 names files that are shorter than they were, or gone without having been pruned', async () => {
+  const journal = await open()
+  const names: string[] = []
+  for (const history of ['one', 'two', 'three', 'four']) {
+    await journal.turnTo(history)
+    await journal.append([history])
+    names.push(journal.places().at(-1)!.file)
+  }
+  const known = new Map(journal.places().map(({ file, end }) => [file, end]))
+  const [, pruned = '', gone = '', short = ''] = names
+  expect(await findLosses(place.folder, known)).toEqual([])
+  await notePruned(place.folder, [pruned])
+  for (const name of [pruned, gone]) await rm(join(place.folder, name))
+  await truncate(join(place.folder, short), 30)
+  expect(await findLosses(place.folder, known)).toEqual([
+    { problem: 'is missing or empty', place: { file: gone, end: 0, isLoss: true } },
+    { problem: 'is shorter than it was', place: { file: short, end: 30, isLoss: true } },
+  ])
+
+  expect(await journal.findLoss()).toEqual({ file: short, end: 30, isLoss: true })
+  expect(await journal.findLoss()).toBe(null)
+  await journal.append(['five'])
+  await journal.close()
+  expect((await files()).filter((name) => !names.includes(name))).toHaveLength(1)
+  expect((await read()).found).toContain('five')
 })
 
 it('ADD-29 an entry that a full disk cut off takes no other with it', async () => {

@@ -335,7 +335,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     },
 
     place: journal,
-    guard: { requireCurrent, assertCurrent, record: journaling.record, journal: journaling.write },
+    guard: { requireCurrent, assertCurrent, begin: journaling.begin },
     requireWritten: (...noted) => journaling.requireWritten(noted),
     requireKeysWritten: () => journaling.requireAccessWritten('keys'),
     catchUp: journaling.catchUp,

@@ -3,6 +3,7 @@
 
 import type { Anchor } from '@svc/api/attestations'
 import { prepared } from '@svc/database/prepared'
+import { DatabaseUnavailable } from '@svc/database/unavailable'
 import { networkNamed } from '@svc/payments/networks'
 import type { Selectable } from 'kysely'
 import { openChunkList } from '../db/chunk-list.ts'
@@ -140,6 +141,13 @@ export interface Entry {
   document: Document
 }
 
+const CHUNKS = '"document":{"kind":"chunks",'
+
+/** Without parsing it: chunks are large. */
+export function hasChunks(entry: string): boolean {
+  return entry.slice(0, 60).includes(CHUNKS)
+}
+
 /** Nothing where the database has no such document. */
 export async function* readDocument(db: Db, { kind, key }: Noted): AsyncGenerator<Document> {
   if (kind === 'statement') return yield* readStatement(db, key)
@@ -210,7 +218,7 @@ async function readPayment(db: Db, network: string, paidBy: string): Promise<Pay
 }
 
 async function readRefund(db: Db, key: string): Promise<RefundDocument | null> {
-  const [network, tx, position] = key.split(' ') as [string, string, string]
+  const [network, tx, position, refundTx] = key.split(' ') as [string, string, string, string]
   const refund = await db
     .selectFrom('refunds')
     .selectAll()
@@ -218,8 +226,10 @@ async function readRefund(db: Db, key: string): Promise<RefundDocument | null> {
     .where('tx', '=', tx)
     .where('position', '=', Number(position))
     .executeTakeFirst()
-  const payment = refund && (await readPayment(db, network, tx))
-  return refund && payment ? { kind: 'refund', key, refund, payment } : null
+  // A server that lags behind has the decision, and not yet the transaction.
+  if (!refund || (refundTx !== 'decided' && refund.refund_tx !== refundTx)) return null
+  const payment = await readPayment(db, network, tx)
+  return payment ? { kind: 'refund', key, refund, payment } : null
 }
 
 async function readLocker(db: Db, key: string): Promise<LockerDocument | null> {
@@ -258,10 +268,12 @@ async function* readStatement(db: Db, key: string): AsyncGenerator<Document> {
   if (!row) return
   const { proof_id, file_count, total_bytes, merkle_root, manifest_digest, chunk_list, block_nodes, ...statement } = row
   const known = await chunksBefore(db, statement)
-  const added = chunkIds(chunk_list).filter((id) => !known.has(id))
+  const added = [...new Set(chunkIds(chunk_list))].filter((id) => !known.has(id))
   for (let i = 0; i < added.length; i += CHUNKS_AT_ONCE) {
     const ids = added.slice(i, i + CHUNKS_AT_ONCE)
     const chunks = await db.selectFrom('snapshot_chunks').selectAll().where('chunk_id', 'in', ids).execute()
+    // Another server may answer by now, which lacks the statement.
+    if (chunks.length < ids.length) throw new DatabaseUnavailable(`chunks of the statement ${key} are missing`)
     yield { kind: 'chunks', key: '', chunks }
   }
   yield {

@@ -24,6 +24,13 @@ export function databaseUnchecked(): ServiceError {
   })
 }
 
+export function commitUnchecked(): ServiceError {
+  return new ServiceError('database_behind', 'another database server answered before this was in the journal', {
+    hint: 'try again in a few seconds: what was done already is found when the request is repeated',
+    headers: { 'retry-after': '2' },
+  })
+}
+
 export function envelopeBeforeLoss(seconds: number): ServiceError {
   return new ServiceError('database_behind', 'the database changed, and this envelope may have been used before', {
     hint: `nothing was changed; sign the request again in ${seconds} s`,
@@ -39,7 +46,7 @@ export function clocksDiffer(aheadSeconds: number): ServiceError {
 }
 
 export function logbookUnavailable(cause?: unknown): ServiceError {
-  return new ServiceError('logbook_unavailable', 'the gateway cannot note what it signs', {
+  return new ServiceError('logbook_unavailable', 'the gateway cannot write its journal', {
     hint: 'try again later: what was done already is found when the request is repeated',
     headers: { 'retry-after': '10' },
     cause,

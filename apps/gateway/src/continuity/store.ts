@@ -73,13 +73,14 @@ export async function readTo(db: Db): Promise<Map<string, number>> {
 }
 
 export async function setRead(tx: Tx, places: readonly Place[]): Promise<void> {
-  for (const { file, end } of places)
+  for (const { file, end, isLoss } of places)
     await tx
       .insertInto('journal_files')
       .values({ file, read_to: end })
-      .onConflict((conflict) =>
-        conflict.column('file').doUpdateSet({ read_to: end }).where('journal_files.read_to', '<', end),
-      )
+      .onConflict((conflict) => {
+        const update = conflict.column('file').doUpdateSet({ read_to: end })
+        return isLoss ? update : update.where('journal_files.read_to', '<', end)
+      })
       .execute()
 }
 
