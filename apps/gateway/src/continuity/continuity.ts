@@ -73,7 +73,7 @@ export interface Continuity {
   place: JournalPlace | null
   /** Of the database's commits. */
   guard: Guard<Schema, Noted>
-  /** In the journal when it resolves, whoever committed them. Of one kind. Call it before anybody learns of a document. */
+  /** In the journal when it resolves, whoever committed them. Call it before anybody learns of a document. */
   requireWritten(...noted: Noted[]): Promise<void>
   /** The same for all that is committed. */
   catchUp(): Promise<void>
