@@ -24,15 +24,18 @@ export async function pendingNotes(db: Db): Promise<Noted[]> {
 const pendingRows = prepared((db: Db) => db.selectFrom('journal_pending').selectAll())
 
 /** Of those kinds and keys. */
-export async function pendingAmong(db: Db, [first, ...rest]: readonly Noted[]): Promise<Noted[]> {
-  if (!first) return []
-  if (rest.length === 0) return (await pendingRow(db, first.kind, first.key)).rows
-  const all = [first, ...rest]
-  const kinds = [...new Set(all.map(({ kind }) => kind))]
-  const keys = all.map(({ key }) => key)
-  // No two kinds have a key in common.
-  const rows = db.selectFrom('journal_pending').selectAll().where('kind', 'in', kinds).where('key', 'in', keys)
-  return rows.execute()
+export async function pendingAmong(db: Db, noted: readonly Noted[]): Promise<Noted[]> {
+  const [first, second = first] = noted
+  if (!first || !second) return []
+  // What is read most often: a receipt, perhaps with its statement.
+  if (noted.length <= 2) return (await pendingPair(db, first.kind, first.key, second.kind, second.key)).rows
+  const pending: Noted[] = []
+  for (const [kind, of] of Map.groupBy(noted, ({ kind }) => kind)) {
+    const keys = of.map(({ key }) => key)
+    const rows = db.selectFrom('journal_pending').selectAll().where('kind', '=', kind).where('key', 'in', keys)
+    pending.push(...(await rows.execute()))
+  }
+  return pending
 }
 
 /** With the JSON of each. */
@@ -48,8 +51,13 @@ const pendingChanges = prepared((db: Db) =>
     .where('p.kind', '=', 'access'),
 )
 
-const pendingRow = prepared((db: Db, kind: Noted['kind'], key: string) =>
-  db.selectFrom('journal_pending').selectAll().where('kind', '=', kind).where('key', '=', key),
+const pendingPair = prepared((db: Db, kind: Noted['kind'], key: string, otherKind: Noted['kind'], otherKey: string) =>
+  db
+    .selectFrom('journal_pending')
+    .selectAll()
+    .where(({ eb, or }) =>
+      or([eb('kind', '=', kind).and('key', '=', key), eb('kind', '=', otherKind).and('key', '=', otherKey)]),
+    ),
 )
 
 const ROWS_AT_ONCE = 500

@@ -33,7 +33,7 @@ export async function readEvidence(context: Context, receiptId: string, sequence
   const { receipt, standing, statement } = found
   if (!statement && sequence !== undefined) throw statementNotFound(receiptId, sequence)
   const record = statement && attestationRecord(statement, standing)
-  if (record) await context.continuity.requireWritten(...noteOf(record))
+  await context.continuity.requireWritten({ kind: 'receipt', key: receiptId }, ...(record ? noteOf(record) : []))
   return {
     receipt: JSON.parse(receipt),
     record,

@@ -54,7 +54,14 @@ async function publish(
       const [sent] = await logAnchorsIn(db, 'sent', 1)
       if (!sent) return due && !isOverBudget && round === 0 ? null : 'waiting'
       // The process that noted it may have stopped before sending it.
-      if (round === 0) await publisher.nodes.send(sent.raw)
+      if (round === 0) {
+        const noted = [
+          { kind: 'checkpoint', key: `${sent.size}` } as const,
+          { kind: 'log_anchor', key: anchorKey(sent.tx, 'sent') } as const,
+        ]
+        await context.continuity.requireWritten(...noted)
+        await publisher.nodes.send(sent.raw)
+      }
       const found = await watchTransaction(publisher.nodes, sent, config.anchors.waitSeconds * 1000)
       return (await recordLogAnchor(context, publisher.nodes, sent, found)) ? 'anchored' : 'waiting'
     },
