@@ -129,6 +129,13 @@ it('ADD-29 an entry that a full disk cut off takes no other with it', async () =
   expect(new Set((await read()).found)).toEqual(new Set(Array.from({ length: 60 }, (_, i) => `entry ${i + 1}`)))
 })
 
+it('ADD-29 T-160 a file that a full disk cut off stays for whoever has read a part of it', async () => {
+  const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
+  const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '1', 'together']
+  await startProcess('bash', { args }).said(/^1$/)
+  expect((await read()).found).toEqual(expect.arrayContaining(['together 1', 'entry 1']))
+})
+
 it('ADD-29 a folder that cannot be written is named', async () => {
   const file = join(place.folder, 'file')
   await writeFile(file, '')

@@ -104,7 +104,8 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
 
   async function end(): Promise<void> {
     await writer.close()
-    if (!writer.hasEntries()) await removeFile(folder, writer.name)
+    // Where a full disk cut it off, it may have whole lines, which other processes have read.
+    if (!writer.hasEntries() && !(await hasLinesAfter(folder, writer.name, 0))) await removeFile(folder, writer.name)
   }
 
   function cannotWrite(cause: Error): never {
