@@ -117,7 +117,7 @@ const GATEWAY: Arrows = {
   tus: ['auth', 'db', 'files', 'lockers', 'transfers'],
   attestations: ['auth', 'db', 'files', 'info', 'lockers'],
   log: ['attestations', 'continuity', 'db'],
-  anchors: ['attestations', 'auth', 'budgets', 'db', 'log'],
+  anchors: ['attestations', 'auth', 'budgets', 'continuity', 'db', 'log'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'log', 'purchases'],
   operations: [
     'anchors',

@@ -14,7 +14,8 @@ const AT_ONCE = 1_000_000
 
 /** Confirmed files named `folder-<i>/file-<i>.txt` with their objects, without bytes in storage. At most 10,000,000. */
 export async function seedManyFiles({ database, now }: Context, locker: Locker, count: number): Promise<void> {
-  const { db, dialect } = database
+  const { dialect } = database
+  const db = writable(database.db)
   const seconds = Math.floor(now() / 1000)
   const at = isoSeconds(seconds)
   const randomHex = randomHexOf(dialect)
@@ -33,7 +34,7 @@ export async function seedManyFiles({ database, now }: Context, locker: Locker, 
       select object_id, ${locker.provider}, null, 'held', ${sql.lit(seconds)} from files
       where locker_id = ${locker.locker_id} order by object_id`.execute(db)
   })
-  await writable(db)
+  await db
     .updateTable('lockers')
     .set({ file_count: count, total_bytes: count * FILE_BYTES, manifest_version: 1, manifest_changed_at: at })
     .where('locker_id', '=', locker.locker_id)
@@ -81,7 +82,7 @@ export async function seedCopies({ database }: Context, locker: Locker, count: n
 
 /** PostgreSQL does it by itself after a while, and plans badly until then. */
 async function updateStatistics(db: Context['database']['db'], dialect: DialectName): Promise<void> {
-  if (dialect === 'postgres') await sql`vacuum analyze`.execute(db)
+  if (dialect === 'postgres') await sql`vacuum analyze`.execute(writable(db))
 }
 
 type AnyDb = Kysely<never>

@@ -2,6 +2,7 @@
 // lockers that are too large to fill over HTTP.
 
 import { createHash, randomBytes } from 'node:crypto'
+import type { PaymentLeg } from '@svc/api/quote'
 import { writable } from '@svc/devnet/writable'
 import type { Context } from '@svc/gateway/context'
 import { createLocker } from '@svc/gateway/lockers/create-locker'
@@ -15,15 +16,21 @@ export interface SeededPurchase {
   owner: string
   provider?: string
   units?: number
+  /** The transaction that paid. */
+  tx?: string
+  /** The legs of its quote; none by default. */
+  accepts?: readonly PaymentLeg[]
 }
 
 /** A receipt without a purchase. */
 export async function seedReceipt(context: Context, purchase: SeededPurchase): Promise<SignedReceipt> {
-  const { owner, provider = 'gcs', units = 1 } = purchase
+  const { owner, provider = 'gcs', units = 1, accepts } = purchase
   const id = randomBytes(16).toString('hex')
+  const { tx: tx_hash = `tx_${id}` } = purchase
   const { config, database, signers } = context
   const createdAt = Math.floor(context.now() / 1000)
-  const quote = JSON.stringify({ extensions: { svc: { terms: config.payments.terms[provider as 'gcs'] } } })
+  const extensions = { svc: { terms: config.payments.terms[provider as 'gcs'] } }
+  const quote = JSON.stringify({ extensions, ...(accepts && { accepts }) })
   await database.commit((tx) =>
     insertPayRequest(tx, {
       pay_req_id: `pr_${id}`,
@@ -36,7 +43,7 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
   )
   const isEvm = owner.startsWith('0x')
   const unsigned = {
-    receipt_id: receiptId(`pr_${id}`, `tx_${id}`),
+    receipt_id: receiptId(`pr_${id}`, tx_hash),
     pay_req_id: `pr_${id}`,
     proof_id: randomBytes(16).toString('hex'),
     paid_amount: '1',
@@ -45,7 +52,7 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
     network: isEvm ? 'evm-mainnet' : 'primary-mainnet',
     ...(isEvm ? { block_number: 1 } : { slot: 1 }),
     sig_alg: isEvm ? 'secp256k1' : 'ed25519',
-    tx_hash: `tx_${id}`,
+    tx_hash,
     payer_pubkey: owner,
     units,
     confirmed_at: isoSeconds(createdAt),

@@ -32,7 +32,7 @@ async function openData(dialect: 'sqlite' | 'postgres', unknown = '') {
     const { db, close } = await openDatabase({ url: database.url, migrations: {} })
     const dump = await readFile(new URL('postgres/gateway.sql', FIXTURE), 'utf8')
     // An open database has a table of its migrations, and so has the dump.
-    await sql.raw(`drop table schema_migrations; ${dump}`).execute(db)
+    await sql.raw(`drop table schema_migrations; ${dump}`).execute(writable(db))
     await close()
   }
   const house = await openTestGateway(

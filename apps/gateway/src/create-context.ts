@@ -52,8 +52,7 @@ export async function createContext(
     guard: {
       requireCurrent: async () => continuity?.guard.requireCurrent(),
       assertCurrent: () => continuity?.guard.assertCurrent(),
-      record: async (tx, noted) => continuity?.guard.record(tx, noted),
-      journal: async (noted) => continuity?.guard.journal(noted),
+      begin: () => continuity?.guard.begin() ?? (async () => async () => {}),
     },
   })
   opened.defer(() => database.close())

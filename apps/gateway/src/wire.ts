@@ -110,6 +110,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     routeTimes: info.metrics.routeTimes,
     adoptArrived: (locker) => adoptArrived(files, locker, null),
     publications: anchors.publisher,
+    queueEntry: anchors.queueEntry,
     logKey: log.identity.key,
     publishedLog: log.published,
     continueSessions: (tx, lockerId, seconds) => continueSessions(transfers, tx, lockerId, seconds),

@@ -304,7 +304,7 @@ describe('the list', () => {
     const { context } = site.gateway
     await seedManyFiles(context, house.row, 100_000)
     await sql`update files set filename = 'flat/' || substr(filename, 13) where locker_id = ${house.locker.locker_id}
-      and filename >= 'folder-0010'`.execute(context.database.db)
+      and filename >= 'folder-0010'`.execute(writable(context.database.db))
     const { page } = await visitFiles(house)
     const asked: string[] = []
     page.on('request', (request) => /\/files\?/.test(request.url()) && asked.push(request.url()))

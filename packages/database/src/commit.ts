@@ -4,7 +4,9 @@
 //
 // Two rules:
 // - Nothing but the database is waited for in a commit: everybody else waits meanwhile.
-// - Nobody learns of what is not in the journal, not even a reader on another replica.
+// - Nobody learns of what is not in the journal, not even a reader on another replica. So after a crash or a lost answer
+//   the journal catches up from the database before any of it is served: the transaction records the names of its
+//   documents, and a reader that shows one has it written first.
 
 import { batch } from '@svc/concurrency/sharing'
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
@@ -29,11 +31,18 @@ export interface Guard<Schema, Entry> {
   requireCurrent(): Promise<void>
   /** The same at once. */
   assertCurrent(): void
-  /** In the transaction: what is committed without an answer, or before a crash, is known by it. */
-  record(tx: Transaction<Schema>, entries: readonly Entry[]): Promise<void>
-  /** After the commit. Durable when it resolves. */
-  journal(entries: readonly Entry[]): Promise<void>
+  /** In the transaction, before the work: another server may answer from then on. */
+  begin(): Recorder<Schema, Entry>
 }
+
+/**
+ * In the transaction, after the work: what is committed without an answer, or before a crash, is known by it. Returns
+ * what is called after the commit: the entries are in the journal when that resolves.
+ */
+export type Recorder<Schema, Entry> = (
+  tx: Transaction<Schema>,
+  entries: readonly Entry[],
+) => Promise<() => Promise<void>>
 
 export function createCommit<Schema, Entry = never>(
   db: Kysely<Schema>,
@@ -44,14 +53,16 @@ export function createCommit<Schema, Entry = never>(
   return async (work, { whileBehind = false, isOneStatement = false } = {}) => {
     if (!whileBehind) await guard?.requireCurrent()
     const noted: Entry[] = []
+    let journal: (() => Promise<void>) | undefined
     const result = await transact(async (tx) => {
       // In the transaction: its connection may be the first to another server.
       if (!whileBehind) guard?.assertCurrent()
+      const record = guard?.begin()
       const done = await work(tx, (...entries) => void noted.push(...entries))
-      await guard?.record(tx, noted)
+      if (noted.length > 0) journal = await record?.(tx, noted)
       return done
     }, isOneStatement)
-    if (noted.length > 0) await guard?.journal(noted)
+    await journal?.()
     return result
   }
 }

@@ -9,7 +9,8 @@ import { isSqlite } from './prepared.ts'
 export async function exclusively<Schema>(db: Reader<Schema>, lock: number, work: () => Promise<void>): Promise<void> {
   if (isSqlite(db)) return work()
   // Nothing is written by it: the lock ends with the transaction.
-  await (db as Kysely<Schema>).transaction().execute(async (tx) => {
+  const locking = (db as Kysely<Schema>).transaction().setAccessMode('read only')
+  await locking.execute(async (tx) => {
     const { rows } = await sql<{ got: boolean }>`select pg_try_advisory_xact_lock(${lock}) as got`.execute(tx)
     if (rows[0]?.got) await work()
   })

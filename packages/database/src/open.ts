@@ -3,9 +3,10 @@ import { type Commit, createCommit, type Guard } from './commit.ts'
 import { type DialectName, dialectNameOf } from './dialects.ts'
 import { type Migrations, migrate } from './migrate.ts'
 import type { PostgresLimits, PostgresOptions } from './postgres.ts'
+import { openReaderAndWriter } from './reader.ts'
 import { type ServerIdentity, serverIdentity, sqlitePath } from './server-identity.ts'
 
-/** What reads. Only `commit` gives what writes. */
+/** What reads, and refuses to write at run time too. Only `commit` gives what writes. */
 export interface Reader<Schema>
   extends Pick<Kysely<Schema>, 'selectFrom' | 'selectNoFrom' | 'case' | 'dynamic' | 'executeQuery' | 'getExecutor'> {}
 
@@ -36,20 +37,21 @@ export async function openDatabase<Schema, Entry = never>(
 ): Promise<Database<Schema, Entry>> {
   const { url, migrations, postgres, onServer, guard } = options
   const dialect = dialectNameOf(url)
-  const db = new Kysely<unknown>({
-    dialect: await createDialect(dialect, url, { ...postgres, ...(onServer && { onServer }) }),
-  })
+  const { reader, writer } = openReaderAndWriter<Schema>(
+    await createDialect(dialect, url, { ...postgres, ...(onServer && { onServer }) }),
+  )
+  // The migrations make the tables of the schema.
+  const bare = writer as Kysely<unknown>
   try {
     if (dialect === 'postgres') await migratePostgres(url, migrations)
-    else await migrate(db, dialect, migrations)
+    else await migrate(bare, dialect, migrations)
   } catch (error) {
-    await db.destroy()
+    await writer.destroy()
     throw error
   }
-  // The migrations made the tables of the schema.
-  const made = db as Kysely<Schema>
-  const server = () => serverIdentity(db, url)
-  return { db: made, commit: createCommit(made, dialect, guard), dialect, server, close: () => db.destroy() }
+  const server = () => serverIdentity(bare, url)
+  const close = async () => void (await Promise.all([writer.destroy(), reader.destroy()]))
+  return { db: reader, commit: createCommit(writer, dialect, guard), dialect, server, close }
 }
 
 /** By a connection of its own: a migration may take longer than a query. */

@@ -28,12 +28,10 @@ forEachDatabaseInGate('a commit', (database) => {
     assertCurrent() {
       if (refusal) throw refusal
     },
-    async journal(entries) {
-      journal.push(...entries)
-    },
-    async record(tx, entries) {
+    begin: () => async (tx, entries) => {
       await sql`select 1`.execute(tx)
       recorded.push(...entries)
+      return async () => void journal.push(...entries)
     },
   }
   const opened = forEachTest(async () => {
@@ -59,12 +57,14 @@ forEachDatabaseInGate('a commit', (database) => {
   })
 
   it('fails for a caller alone, whose writes and notes are undone', async () => {
+    const first = Promise.withResolvers<void>()
     const failing = async (tx: Transaction<Schema>, note: (entry: string) => void) => {
       await add('half')(tx, note)
+      await first.promise
       await add('a')(tx, note)
     }
     const outcomes = await Promise.allSettled([
-      opened.commit(add('a')),
+      opened.commit((tx, note) => add('a')(tx, note).finally(first.resolve)),
       opened.commit(failing),
       opened.commit(async (tx) => {
         await add('given up')(tx, () => {})
@@ -139,15 +139,18 @@ forEachDatabaseInGate('a commit', (database) => {
     await opened.commit(add('a'))
     expect(recorded).toEqual(['a'])
     const lost = new Error('the disk is full')
-    const record = () => Promise.reject(lost)
-    const commit = createCommit<Schema, string>(opened.db, database.dialect, { ...guard, record })
+    const begin = () => () => Promise.reject(lost)
+    const commit = createCommit<Schema, string>(opened.db, database.dialect, { ...guard, begin })
     await expect(commit(add('b'))).rejects.toBe(lost)
     expect([await names(), journal]).toEqual([['a'], ['a']])
   })
 
   it('answers no sooner than the journal has it', async () => {
     const held = Promise.withResolvers<void>()
-    const commit = createCommit<Schema, string>(opened.db, database.dialect, { ...guard, journal: () => held.promise })
+    const commit = createCommit<Schema, string>(opened.db, database.dialect, {
+      ...guard,
+      begin: () => async () => () => held.promise,
+    })
     let isAnswered = false
     const answered = commit(add('a')).then(() => {
       isAnswered = true

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { forEachTest } from '@svc/devnet/for-tests'
 import { startProcess } from '@svc/devnet/start-process'
 import { expect, it } from 'vitest'
-import { openJournal, readJournal } from '../src/journal/journal.ts'
+import { notePruned } from '../src/journal/folder.ts'
+import { findLosses, hasLinesAfter, openJournal, readJournal } from '../src/journal/journal.ts'
 import { createSealing } from '../src/journal/sealing.ts'
 
 const sealing = createSealing(Buffer.alloc(32, 1))
@@ -71,6 +72,10 @@ it('ADD-29 says which line was damaged, moved, left out, or sealed by another ke
   expect(await readAs(head, one, three, four)).toEqual(['one', damaged, 'four'])
   expect(await readAs(head, two, one, three)).toEqual([damaged, damaged, damaged])
   expect(await readAs(head?.replace('a history', 'b history'), one, two)).toEqual([damaged, 'two'])
+  expect(await readAs(head?.replace('svc', 'svd'), one, two, three)).toEqual([damaged, damaged, 'two', 'three'])
+  expect(await readAs(`${head}${one}`, two, three)).toEqual([damaged, 'two', 'three'])
+  expect(await readAs(one, two)).toEqual([damaged, 'two'])
+  expect(await hasLinesAfter(place.folder, (await files())[0]!, 0)).toBe(true)
   await readAs(head, one)
   expect((await read(new Map(), createSealing(Buffer.alloc(32, 2)))).found).toEqual([
     { problem: 'is sealed by another SHORT_URL_KEY' },
@@ -88,6 +93,33 @@ it('ADD-29 passes over an entry that a crash cut off, and a file without a head'
   expect((await read()).found).toEqual(['whole'])
 })
 
+it('ADD-29 T-160 names files that are shorter than they were, or gone without having been pruned', async () => {
+  const journal = await open()
+  const names: string[] = []
+  for (const history of ['one', 'two', 'three', 'four']) {
+    await journal.turnTo(history)
+    await journal.append([history])
+    names.push(journal.places().at(-1)!.file)
+  }
+  const known = new Map(journal.places().map(({ file, end }) => [file, end]))
+  const [, pruned = '', gone = '', short = ''] = names
+  expect(await findLosses(place.folder, known)).toEqual([])
+  await notePruned(place.folder, [pruned])
+  for (const name of [pruned, gone]) await rm(join(place.folder, name))
+  await truncate(join(place.folder, short), 30)
+  expect(await findLosses(place.folder, known)).toEqual([
+    { problem: 'is missing or empty', place: { file: gone, end: 0, isLoss: true } },
+    { problem: 'is shorter than it was', place: { file: short, end: 30, isLoss: true } },
+  ])
+
+  expect(await journal.findLoss()).toEqual({ file: short, end: 30, isLoss: true })
+  expect(await journal.findLoss()).toBe(null)
+  await journal.append(['five'])
+  await journal.close()
+  expect((await files()).filter((name) => !names.includes(name))).toHaveLength(1)
+  expect((await read()).found).toContain('five')
+})
+
 it('ADD-29 an entry that a full disk cut off takes no other with it', async () => {
   const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
   // No file may have more than a kibibyte: writing fails in the middle of a line.
@@ -95,6 +127,13 @@ it('ADD-29 an entry that a full disk cut off takes no other with it', async () =
   const [failures] = await startProcess('bash', { args }).said(/^\d+$/)
   expect(Number(failures)).toBeGreaterThan(1)
   expect(new Set((await read()).found)).toEqual(new Set(Array.from({ length: 60 }, (_, i) => `entry ${i + 1}`)))
+})
+
+it('ADD-29 T-160 a file that a full disk cut off stays for whoever has read a part of it', async () => {
+  const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
+  const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '1', 'together']
+  await startProcess('bash', { args }).said(/^1$/)
+  expect((await read()).found).toEqual(expect.arrayContaining(['together 1', 'entry 1']))
 })
 
 it('ADD-29 a folder that cannot be written is named', async () => {

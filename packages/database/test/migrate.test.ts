@@ -100,7 +100,7 @@ forEachDatabaseInGate('a database of a release that kept only names', (database)
     const { db } = await database.open<{ schema_migrations: { name: string; needs: string | null } }>({
       '0001-a': nothing,
     })
-    await sql`alter table schema_migrations drop column needs`.execute(db)
+    await sql`alter table schema_migrations drop column needs`.execute(writable(db))
     await database.open({ '0001-a': nothing, '0002-b': { needs: '0001-a', contract: nothing } })
     expect(await db.selectFrom('schema_migrations').selectAll().orderBy('name').execute()).toEqual([
       { name: '0001-a', needs: null },

@@ -3,6 +3,7 @@
 import type { Database } from '@svc/database/open'
 import { type Kysely, sql } from 'kysely'
 import { tableNames } from './table-names.ts'
+import { writable } from './writable.ts'
 
 export interface ChangeLog {
   /** The tables that were changed since the last time, sorted. Rows that came and went are no change. */
@@ -20,7 +21,7 @@ interface Noted {
 
 export async function watchChanges<Schema>(database: Pick<Database<Schema>, 'db' | 'dialect'>): Promise<ChangeLog> {
   // The table is made here, and tables by their names have no types.
-  const db = database.db as unknown as Kysely<Noted>
+  const db = writable(database.db) as unknown as Kysely<Noted>
   const tables = await tableNames(database.db as Kysely<unknown>)
   await createTable(db, database.dialect)
   for (const table of tables) {

@@ -42,7 +42,7 @@ it.each(['sqlite', 'postgres'] as const)(
 
     const used = await create()
     const { db, close } = await openDatabase({ url: used, migrations: {} })
-    await sql`create table of_before (a text)`.execute(db)
+    await sql`create table of_before (a text)`.execute(writable(db))
     await close()
     expect(await addOne(used)).toBe(1)
     expect(applied).toBe(2)

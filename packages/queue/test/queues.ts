@@ -24,11 +24,11 @@ export async function openTestQueues(database: TestDatabase) {
   }
   const queue = await open()
   for (const table of ['jobs', 'dead_jobs', 'schedules', 'notes'])
-    await sql`delete from ${sql.table(table)}`.execute(db)
+    await sql`delete from ${sql.table(table)}`.execute(writable(db))
   if (database.dialect === 'postgres') {
-    await sql`delete from pgboss.job`.execute(db)
+    await sql`delete from pgboss.job`.execute(writable(db))
     // Every test starts at the same time, and pg-boss supervises a queue only once per interval.
-    await sql`update pgboss.queue set monitor_claim_on = null, monitor_on = null`.execute(db)
+    await sql`update pgboss.queue set monitor_claim_on = null, monitor_on = null`.execute(writable(db))
   }
   return {
     db,
@@ -57,7 +57,9 @@ export async function openTestQueues(database: TestDatabase) {
     async lastRenewal() {
       const { rows } = await (database.dialect === 'sqlite'
         ? sql<{ ms: number }>`select due_at - ${LEASE_SECONDS * 1000} as ms from jobs`.execute(db)
-        : sql<{ ms: number }>`select round(extract(epoch from heartbeat_on) * 1000) as ms from pgboss.job`.execute(db))
+        : sql<{ ms: number }>`select round(extract(epoch from heartbeat_on) * 1000) as ms from pgboss.job`.execute(
+            writable(db),
+          ))
       return rows[0]!.ms
     },
   }

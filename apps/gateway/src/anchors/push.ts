@@ -18,11 +18,12 @@ import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import { checkBudget } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
+import { anchorKey } from '../continuity/documents.ts'
 import { anchorError, NotPublished } from './errors.ts'
 import { budgetOf, deferPush, notePublication } from './note-publication.ts'
 import type { PreparedPublication, Publisher } from './publisher.ts'
 import { recordNotSent, recordOutcome } from './record-outcome.ts'
-import { findAnchor, findSent, type Statement } from './store.ts'
+import { findAnchor, findSent, notesOfSent, type Statement } from './store.ts'
 
 type Parts = Pick<Context, 'database' | 'config' | 'now' | 'log' | 'queue' | 'continuity'> &
   Pick<Publishing, 'queueEntry'>
@@ -81,7 +82,7 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
         async note(prepared) {
           const noted = await commit(async (tx, note) => {
             const outcome = await notePublication(tx, parts, prepared)
-            if (outcome === 'noted') note({ kind: 'publication', key: prepared.publication.tx })
+            if (outcome === 'noted') note({ kind: 'publication', key: anchorKey(prepared.publication.tx, 'sent') })
             return outcome
           })
           if (noted !== 'noted' && noted !== 'under_way') stopped = noted
@@ -106,7 +107,10 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     const sent = await findSent(db, statement.receipt_id)
     if (!sent) return null
     // The process that noted it may have stopped before sending it.
-    if (!isNew) await publisher.nodes.send(sent.raw)
+    if (!isNew) {
+      await parts.continuity.requireWritten(...(await notesOfSent(db, sent)))
+      await publisher.nodes.send(sent.raw)
+    }
     const found = await watchTransaction(publisher.nodes, sent, parts.config.anchors.waitSeconds * 1000)
     const problem = await recordOutcome(parts, publisher.nodes, sent, found)
     const isOwn = sent.sequence === statement.sequence

@@ -7,6 +7,8 @@ import type { SolanaOutcome } from '@svc/payments/solana/outcome'
 import type { Publishing } from '../attestations/publishing.ts'
 import { giveBack } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
+import { anchorKey } from '../continuity/documents.ts'
+import type { Note, Noted } from '../continuity/noted.ts'
 import type { PublicationTable, Tx } from '../db/schema.ts'
 import { anchorError, NotPublished } from './errors.ts'
 import {
@@ -65,13 +67,11 @@ export async function recordLanded(
     commitment,
     finalized: commitment === 'finalized',
   }
-  await change(parts, publication, async (tx, at) => {
-    const isFirst = await changePublication(tx, publication, {
-      state: commitment === 'finalized' ? 'finalized' : 'landed',
-      fee_lamports: costs.feeLamports,
-      rent_lamports: costs.rentLamports,
-    })
-    if (!isFirst) return
+  await change(parts, publication, async (tx, at, note) => {
+    const state = commitment === 'finalized' ? 'finalized' : 'landed'
+    const paid = { fee_lamports: costs.feeLamports, rent_lamports: costs.rentLamports }
+    if (!(await changePublication(tx, publication, { state, ...paid }))) return
+    note(outcomeOf(publication, state))
     await setAnchor(tx, publication, anchor)
     await setStanding(tx, publication, { status: 'complete', at, error: null })
     await parts.queueEntry?.(tx, publication, costs.slot)
@@ -94,11 +94,12 @@ export async function recordLost(
   problem: NotPublished,
   feeLamports: number | null = publication.fee_lamports,
 ): Promise<void> {
-  await change(parts, publication, async (tx, at) => {
+  await change(parts, publication, async (tx, at, note) => {
     const isPaid = problem.reason === 'transaction_failed'
+    const state = isPaid ? 'failed' : 'expired'
     const costs = { fee_lamports: isPaid ? feeLamports : null, rent_lamports: null }
-    const isFirst = await changePublication(tx, publication, { state: isPaid ? 'failed' : 'expired', ...costs })
-    if (!isFirst) return
+    if (!(await changePublication(tx, publication, { state, ...costs }))) return
+    note(outcomeOf(publication, state))
     if (!isPaid) await giveBack(tx, publication.tx)
     await setAnchor(tx, publication, null)
     await setStanding(tx, publication, { status: 'computed', at, error: anchorError(problem, at) })
@@ -119,19 +120,25 @@ export async function recordPending(parts: Parts, publication: PublicationTable)
 }
 
 export async function recordFinalized(parts: Parts, publication: PublicationTable, anchor: Anchor): Promise<void> {
-  await change(parts, publication, async (tx) => {
-    const isFirst = await changePublication(tx, publication, { state: 'finalized' })
-    if (isFirst) await setAnchor(tx, publication, { ...anchor, commitment: 'finalized', finalized: true })
+  await change(parts, publication, async (tx, _at, note) => {
+    if (!(await changePublication(tx, publication, { state: 'finalized' }))) return
+    note(outcomeOf(publication, 'finalized'))
+    await setAnchor(tx, publication, { ...anchor, commitment: 'finalized', finalized: true })
   })
+}
+
+/** With it in the journal, a restored database need not ask the chain. */
+function outcomeOf({ tx }: PublicationTable, state: PublicationTable['state']): Noted {
+  return { kind: 'publication', key: anchorKey(tx, state) }
 }
 
 function change(
   { database, now }: Parts,
   { receipt_id }: Statement,
-  write: (tx: Tx, at: number) => Promise<void>,
+  write: (tx: Tx, at: number, note: Note) => Promise<void>,
 ): Promise<void> {
-  return database.commit(async (tx) => {
+  return database.commit(async (tx, note) => {
     await lockStanding(tx, receipt_id)
-    await write(tx, unixNow({ now }))
+    await write(tx, unixNow({ now }), note)
   })
 }

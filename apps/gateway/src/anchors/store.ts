@@ -1,4 +1,6 @@
 import type { Anchor, AnchorAbsence, AnchorError } from '@svc/api/attestations'
+import { anchorKey } from '../continuity/documents.ts'
+import type { Noted } from '../continuity/noted.ts'
 import type { AttestationTable, Db, PaymentCodeTable, PublicationTable, Tx } from '../db/schema.ts'
 
 export type Statement = Pick<PublicationTable, 'receipt_id' | 'sequence'>
@@ -12,6 +14,26 @@ export async function findSent(db: Db, receiptId: string): Promise<PublicationTa
     .where('state', '=', 'sent')
     .executeTakeFirst()
   return row ?? null
+}
+
+export async function findPublication(db: Db, signature: string): Promise<PublicationTable | null> {
+  return (await db.selectFrom('publications').selectAll().where('tx', '=', signature).executeTakeFirst()) ?? null
+}
+
+/** The name of a statement in the journal: whoever sends a transaction tells everybody of it. */
+export async function noteOfStatement(db: Db, { receipt_id, sequence }: Statement): Promise<Noted[]> {
+  const row = await db
+    .selectFrom('statements')
+    .select('statement_digest')
+    .where('receipt_id', '=', receipt_id)
+    .where('sequence', '=', sequence)
+    .executeTakeFirst()
+  return row?.statement_digest ? [{ kind: 'statement', key: row.statement_digest }] : []
+}
+
+/** Of a transaction that was noted, and perhaps not sent. */
+export async function notesOfSent(db: Db, sent: PublicationTable): Promise<Noted[]> {
+  return [{ kind: 'publication', key: anchorKey(sent.tx, 'sent') }, ...(await noteOfStatement(db, sent))]
 }
 
 /** In the order they were sent. */

@@ -7,7 +7,7 @@ import type { PublicationTable } from '../db/schema.ts'
 import type { NotPublished } from './errors.ts'
 import { lostTransaction, recordFinalized, recordLost, recordOutcome } from './record-outcome.ts'
 import type { AnchorsContext } from './room.ts'
-import { findAnchor, pageOfPublications } from './store.ts'
+import { findAnchor, notesOfSent, pageOfPublications } from './store.ts'
 
 /** Nodes answer for at most this many signatures at a time. */
 const AT_ONCE = 256
@@ -27,11 +27,20 @@ async function resolveSent(context: AnchorsContext, nodes: SolanaNodes, sentBefo
   const sent = await pageOfPublications(context.database.db, 'sent', { sentBefore, limit: AT_ONCE })
   const outcomes = await outcomesOf(nodes, sent)
   // A process may have stopped between noting and sending.
-  await Promise.all(sent.map(({ raw }, i) => outcomes[i]?.outcome === 'pending' && nodes.send(raw)))
+  await Promise.all(sent.map((each, i) => outcomes[i]?.outcome === 'pending' && sendAgain(context, nodes, each)))
   for (const [i, publication] of sent.entries()) {
     const found = outcomes[i]
     if (found) await recordOutcome(context, nodes, publication, found)
   }
+}
+
+async function sendAgain(
+  { database, continuity }: AnchorsContext,
+  nodes: SolanaNodes,
+  publication: PublicationTable,
+): Promise<void> {
+  await continuity.requireWritten(...(await notesOfSent(database.db, publication)))
+  await nodes.send(publication.raw)
 }
 
 async function watchLanded(context: AnchorsContext, nodes: SolanaNodes): Promise<void> {

@@ -77,7 +77,7 @@ interface CallersOptions {
    */
   perAddress: number
   requireAudience: AudienceCheck
-  continuity: Pick<Continuity, 'assertUnused' | 'noteNonce'>
+  continuity: Pick<Continuity, 'assertUnused' | 'noteNonce' | 'status'>
 }
 
 /** Only the payer's own key may do these (AMB-89). */
@@ -151,7 +151,7 @@ export function createCallers(options: CallersOptions): Callers {
       const signed = readEnvelope(wire)
       const id = requireReceiptId(signed.envelope, queryReceiptId)
       const found = await findReceiptAndLocker(db, id)
-      if (!found) throw receiptNotFound()
+      if (!found) throw receiptNotFound(continuity)
       const { receipt, locker } = found
       const candidates = locker ? candidatesOf(locker) : { owner: receipt.payer_pubkey, operators: [] }
       const caller = await authorize(wire, signed, ops, candidates)

@@ -3,11 +3,17 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Continuity } from '../continuity/continuity.ts'
 
-export function receiptNotFound(): ServiceError {
-  return new ServiceError('receipt_not_found', 'there is no receipt with this id', {
-    hint: 'use the receipt_id of a confirmation, to the letter; only the gateway that sold it knows it',
-  })
+/** `continuity` where receipts are read: what changes something is refused while the database is behind. */
+export function receiptNotFound(continuity?: Pick<Continuity, 'status'>): ServiceError {
+  return new ServiceError('receipt_not_found', 'there is no receipt with this id', { hint: hintFor(continuity) })
+}
+
+function hintFor(continuity: Pick<Continuity, 'status'> | undefined): string {
+  return continuity?.status().state === 'behind'
+    ? 'the database was restored and may lack it: try again later; do not pay again'
+    : 'use the receipt_id of a confirmation, to the letter; only the gateway that sold it knows it'
 }
 
 export function lockerNotFound(): ServiceError {

@@ -2,9 +2,11 @@
 // whole. `--head` is a head that was kept elsewhere: it shows that the end was not cut off. Ends with 1 if it was changed.
 
 import { parseArgs } from 'node:util'
+import { compareWithJournal, countMissing } from '../continuity/missing.ts'
 import { auditPage, checkChain } from '../operations/audit.ts'
 import { withOperations } from './with-operations.ts'
 
+export const USAGE = 'usage: svc-gateway audit [--head <sequence>:<hash>]'
 const CHANGED = 1
 const ENTRIES = 500
 
@@ -18,6 +20,9 @@ export async function run(args: string[]): Promise<void> {
     console.error(
       intact ? `The log is whole. Head: ${head ?? 'none yet'}` : `The log was changed at entry ${broken_at}.`,
     )
+    const { place } = context.continuity
+    if (place && countMissing((await compareWithJournal(db, place)).missing) > 0)
+      console.error('The database is behind: later entries may be missing.')
     if (!intact) process.exitCode = CHANGED
   })
 }

@@ -12,6 +12,8 @@ import { withOperations } from './with-operations.ts'
 const REFUSED_SOME = 1
 const COULD_NOT_RUN = 2
 
+export const USAGE = 'usage: svc-gateway import-attestations [--dry-run] <export, or - for standard input>'
+
 export async function run(args: string[]): Promise<void> {
   await withOperations(
     async (context) => {
@@ -35,7 +37,7 @@ function readArguments(args: string[]): { path: string; isDryRun: boolean } {
   })
   const [path, ...others] = positionals
   if (path === undefined || others.length > 0) {
-    throw new Error('usage: svc-gateway import-attestations [--dry-run] <export, or - for standard input>')
+    throw new Error(USAGE)
   }
   return { path, isDryRun: values['dry-run'] ?? false }
 }

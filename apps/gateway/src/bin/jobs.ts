@@ -5,7 +5,7 @@ import type { OperatorJob } from '@svc/api/operations'
 import { deleteJob, listJobs, readJob, retryJob } from '../operations/jobs.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
-const USAGE =
+export const USAGE =
   'usage: svc-gateway jobs list [--state waiting|delayed|running|dead] | show <id> | retry <id> --reason <why> | delete <id> --reason <why>'
 
 export async function run(args: string[]): Promise<void> {

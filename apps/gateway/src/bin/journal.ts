@@ -5,7 +5,7 @@ import { listJournal, pruneJournal } from '../continuity/prune.ts'
 import { appendAudit } from '../operations/audit.ts'
 import { requireReason, withOperations } from './with-operations.ts'
 
-const USAGE = 'usage: svc-gateway journal [show] | prune --before <date, as 2026-01-31> --reason <why>'
+export const USAGE = 'usage: svc-gateway journal [show] | prune --before <date, as 2026-01-31> --reason <why>'
 
 export async function run(args: string[]): Promise<void> {
   const [verb = 'show'] = args

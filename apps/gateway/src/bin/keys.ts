@@ -16,7 +16,7 @@ import { rotateKey } from '../operations/keys/rotate-key.ts'
 import type { OperationsContext } from '../operations/room.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
-const USAGE = `usage: svc-gateway keys list
+export const USAGE = `usage: svc-gateway keys list
        svc-gateway keys new (--out FILE | --public-key HEX) [--start TIME] --reason WHY
        svc-gateway keys new --recovery --out FILE
        svc-gateway keys rotate [--early] [--unendorsed] --reason WHY

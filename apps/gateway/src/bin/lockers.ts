@@ -5,7 +5,7 @@ import { findLockers, readLocker } from '../operations/find-lockers.ts'
 import { restrictLocker } from '../operations/restrict-locker.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
-const USAGE =
+export const USAGE =
   'usage: svc-gateway lockers show <locker, receipt, transaction or wallet> | freeze|unfreeze|take-down <locker> --reason <why> [--notice <what its owner is told>]'
 
 const RESTRICTIONS = { freeze: 'frozen', unfreeze: 'none', 'take-down': 'taken_down' } as const

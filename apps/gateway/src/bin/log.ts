@@ -3,11 +3,12 @@
 import { findGap } from '../log/compare.ts'
 import { printJson, withOperations } from './with-operations.ts'
 
+export const USAGE = 'usage: svc-gateway log [show]'
 const NOT_WHOLE = 1
 
 export async function run(args: string[]): Promise<void> {
   await withOperations(async ({ publishedLog, database }) => {
-    if (args.length > 0 && args.join() !== 'show') throw new Error('usage: svc-gateway log [show]')
+    if (args.length > 0 && args.join() !== 'show') throw new Error(USAGE)
     const gap = await findGap(database.db, publishedLog)
     if (gap) process.exitCode = NOT_WHOLE
     const checkpoint = gap?.kind === 'foreign' ? null : await publishedLog.newest()

@@ -4,10 +4,12 @@
 import { parseArgs } from 'node:util'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { countMissing } from '../continuity/missing.ts'
-import { type Examined, examineDatabase, replay } from '../operations/replay/replay.ts'
+import type { LostFiles } from '../operations/replay/lost-files.ts'
+import { type Accepted, type Examined, examineDatabase, replay } from '../operations/replay/replay.ts'
+import type { OperationsContext } from '../operations/room.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
-const USAGE = 'usage: svc-gateway replay show | replay --reason <why> [--accept] [--new-log <origin>]'
+export const USAGE = 'usage: svc-gateway replay show | replay --reason <why> [--accept] [--new-log <origin>]'
 const NEXT =
   'Keep the files of the ended log as they are. Point LOG_DIR or LOG_STORE_BUCKET to an empty place, set LOG_ORIGIN if it was set, and start the gateway: docs/operations.md, "A log begins anew".'
 const BEHIND = 1
@@ -26,22 +28,36 @@ export async function run(args: string[]): Promise<void> {
       })
       const [verb, ...rest] = positionals
       if (rest.length > 0 || (verb !== undefined && verb !== 'show')) throw new Error(USAGE)
-      if (verb === 'show') return print(await examineDatabase(context))
+      if (verb === 'show') return print(context, await examineDatabase(context))
       const { reason, accept, 'new-log': newLog } = values
       const report = await replay(context, actor, { reason: requireReason(reason), accept, newLog })
-      for (const [kind, count] of Object.entries(report.replayed)) console.log(`replayed ${count} × ${NAMES[kind]}`)
-      for (const problem of report.problems) console.log(`not replayed: ${problem}`)
-      const { statements, journals } = report.accepted
-      if (statements > 0) console.log(`accepted as lost: the last statements of ${statements} proofs`)
-      for (const { host } of journals) console.log(`accepted as lost: the journal of ${host}`)
+      for (const line of countLines(report.replayed)) console.log(`replayed ${line}`)
+      for (const problem of report.problems.slice(0, MAX_PRINTED)) console.log(`not replayed: ${problem}`)
+      if (report.problems.length > MAX_PRINTED)
+        console.log(`not replayed: ${report.problems.length - MAX_PRINTED} more`)
+      printLostFiles(report.lostFiles)
       if (report.begun) {
         printJson(report.begun)
         console.error(NEXT)
       }
-      print(report)
+      print(context, report, report.accepted)
     },
     { whileBehind: true },
   )
+}
+
+const MAX_PRINTED = 100
+
+function countLines(counts: Examined['missing']['counts']): string[] {
+  return Object.entries(counts).map(([kind, count]) => `${count} × ${NAMES[kind]}`)
+}
+
+function printLostFiles({ lockers, others }: LostFiles): void {
+  for (const { lockerId, lost, of } of lockers)
+    console.log(
+      `${lockerId}: ${lost} of ${of} files of its newest statement are not in this database: their owner uploads them again`,
+    )
+  if (others > 0) console.log(`${others} more lockers lack files of their newest statements`)
 }
 
 const NAMES: Record<string, string> = {
@@ -49,15 +65,19 @@ const NAMES: Record<string, string> = {
   refund: 'refund',
   locker: 'locker',
   access: 'change of access',
-  chunks: 'part of a list of files',
+  chunks: 'file list chunk',
   statement: 'statement',
-  publication: 'transaction of an anchor',
-  log_anchor: 'transaction of a log anchor',
+  publication: 'anchor transaction',
+  log_anchor: 'log anchor transaction',
   checkpoint: 'checkpoint of the log',
 }
 
-function print({ missing, isChainRead, log, awaited }: Examined): void {
-  for (const [kind, count] of Object.entries(missing.counts)) console.log(`missing: ${count} × ${NAMES[kind]}`)
+function print(
+  { publications }: Pick<OperationsContext, 'publications'>,
+  { missing, isChainRead, log, awaited }: Examined,
+  accepted: Accepted | null = null,
+): void {
+  for (const line of countLines(missing.counts)) console.log(`missing: ${line}`)
   for (const { proofId, sequence, digest } of missing.statements)
     console.log(`statement ${proofId} ${sequence} ${digest}`)
   for (const file of missing.unreadable) console.log(`cannot be read: ${file}`)
@@ -65,10 +85,26 @@ function print({ missing, isChainRead, log, awaited }: Examined): void {
   if (log) console.log(`the published log is ${log.kind}: ${log.missing} entries are missing`)
   for (const { host, seenAt } of awaited)
     console.log(`journal of ${host}, last seen ${isoSeconds(seenAt)}: not compared with this database`)
-  if (!isChainRead) console.error('The chain was not compared: nothing is published, or no node answers.')
+  if (!isChainRead)
+    console.error(`The chain was not compared: ${publications ? 'no node answers' : 'nothing is published'}.`)
   const count = countMissing(missing) + awaited.length + (log ? 1 : 0)
-  console.log(count === 0 ? 'The database has all that this gateway has signed.' : `${count} missing.`)
-  if (count > 0) process.exitCode = BEHIND
+  const lost = accepted ? lostLines(accepted) : []
+  for (const line of lost) console.log(`accepted as lost: ${line}`)
+  if (count > 0) {
+    console.log(`${count} missing.`)
+    process.exitCode = BEHIND
+  } else if (lost.length > 0) console.log(`Accepted as lost: ${lost.join('; ')}. The database goes on without it.`)
+  else console.log('The database has all that this gateway has signed.')
+}
+
+function lostLines({ counts, proofs, unreadable, earlier, journals }: Accepted): string[] {
+  return [
+    ...countLines(counts),
+    ...(proofs > 0 ? [`the last statements of ${proofs} proofs`] : []),
+    ...unreadable.map((file) => `what cannot be read: ${file}`),
+    ...(earlier > 0 ? [`${earlier} entries of the logbook of release 1.1.0`] : []),
+    ...journals.map(({ host }) => `the journal of ${host}`),
+  ]
 }
 
 const EARLIER =

@@ -3,6 +3,8 @@
 import { importBundled } from '@svc/http-service/bundle'
 
 interface Command {
+  /** For a command with arguments. */
+  USAGE?: string
   run(args: string[]): Promise<void>
 }
 
@@ -64,8 +66,10 @@ const [name = '', ...args] = process.argv.slice(2)
 if (name === '--help' || name === '-h') {
   console.log(help())
 } else if (Object.hasOwn(COMMANDS, name)) {
-  const { run } = await (COMMANDS[name] as (typeof COMMANDS)[string]).load()
-  await run(args)
+  const { about, load } = COMMANDS[name] as (typeof COMMANDS)[string]
+  const { run, USAGE: usage = `usage: svc-gateway ${name}` } = await load()
+  if (args.includes('--help') || args.includes('-h')) console.log(`${usage}\n\n${about}`)
+  else await run(args)
 } else {
   const problem = name ? `there is no command "${name}"` : 'which command?'
   console.error(`svc-gateway: ${problem}: see svc-gateway --help and docs/operations.md`)

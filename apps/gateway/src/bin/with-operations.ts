@@ -40,5 +40,5 @@ export function printJson(value: unknown): void {
 
 export function requireReason(reason: string | undefined): string {
   if (reason !== undefined && reason.trim().length >= 3) return reason
-  throw new Error('say why: --reason "…" (it is kept in the audit log)')
+  throw new Error('--reason needs at least 3 characters; it is kept in the audit log')
 }

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { Commit, CommitOptions } from '@svc/database/commit'
 import { toHex } from '@svc/protocol/bytes'
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
-import type { AnnouncedKeyTable, S3KeyTable, Schema, Tx } from '../db/schema.ts'
+import type { AnnouncedKeyTable, Locker, S3KeyTable, Schema, Tx } from '../db/schema.ts'
 import type { Note, Noted } from './noted.ts'
 
 export type AccessChange =
@@ -20,6 +20,8 @@ export type AccessChange =
   | { what: 'link'; locker: string; status?: { link_closed: number; link_handle: string | null } }
   /** Null: lifted. */
   | { what: 'restriction'; locker: string; restriction: 'frozen' | 'taken_down' | null; notice: string | null }
+  /** Whether its statements are published one by one. */
+  | { what: 'anchoring'; locker: string; anchoring: Locker['anchoring'] }
   /** Keys that sign or were to sign, in hex. What they say of each other is public. */
   | { what: 'key_announced'; row: AnnouncedKeyTable }
   /** Withdrawn. */
@@ -41,6 +43,7 @@ const KINDS: Record<AccessChange['what'], true> = {
   s3_key: true,
   link: true,
   restriction: true,
+  anchoring: true,
   key_announced: true,
   announced_key: true,
   rotation: true,
@@ -57,6 +60,13 @@ export function parseAccessChange(text: string): AccessChange | null {
   }
 }
 
+const OF_KEYS: AccessChange['what'][] = ['key_announced', 'announced_key', 'rotation', 'signing_key']
+
+export function isKeyChange(text: string): boolean {
+  const change = parseAccessChange(text)
+  return change !== null && OF_KEYS.includes(change.what)
+}
+
 /** Is called in the transaction of the change. */
 export type RecordAccess = (change: AccessChange) => Promise<void>
 
@@ -65,9 +75,27 @@ export type ChangeAccess = <Result>(
   options?: CommitOptions,
 ) => Promise<Result>
 
-/** `now` in Unix seconds. */
-export function createChangeAccess(commit: Commit<Schema, Noted>, now: () => number): ChangeAccess {
-  return (work, options) => commit((tx, note) => work(tx, recorder(tx, note, now())), options)
+/**
+ * `now` in Unix seconds. What work answers, and what it refuses (a key that is gone already), also tells of changes that
+ * others have committed and not yet written: `requireOthers` has them written first. Readers of a locker do not wait for
+ * them: whoever asked for a change has no answer yet, and a record promises nothing.
+ */
+export function createChangeAccess(
+  commit: Commit<Schema, Noted>,
+  now: () => number,
+  requireOthers: () => Promise<void>,
+): ChangeAccess {
+  return async (work, options) => {
+    let hasSeen = false
+    try {
+      return await commit((tx, note) => {
+        hasSeen = true
+        return work(tx, recorder(tx, note, now()))
+      }, options)
+    } finally {
+      if (hasSeen) await requireOthers()
+    }
+  }
 }
 
 /** For a transaction that does more than to change access. */

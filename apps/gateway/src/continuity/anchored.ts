@@ -39,7 +39,9 @@ const MAX_READ = 500
 /**
  * From the newest transaction of the publication key back to the newest that the database knows: it is noted there before
  * it is sent. Only what the key has signed counts. Statements of proofs that the database does not know are missing only
- * where it knows an earlier transaction of the key: otherwise they may be of another gateway that had the key before.
+ * where it knows an earlier transaction of the key: otherwise they may be of another gateway that had the key before. A
+ * replay may bring back later transactions than one that is lost, so the rest of the page is looked at for the proofs
+ * that the database knows.
  */
 export async function unknownAnchors(
   db: Db,
@@ -47,6 +49,7 @@ export async function unknownAnchors(
   signer: string,
 ): Promise<UnknownAnchors> {
   const found: AnchoredStatement[] = []
+  const earlier: AnchoredStatement[] = []
   const checkpoints: LogAnchorPayload[] = []
   let isKnown = false
   let read = 0
@@ -59,22 +62,36 @@ export async function unknownAnchors(
     )
     for (const { tx, memo, hasFailed } of page) {
       isKnown ||= known.has(tx)
-      if (isKnown) break
-      if (hasFailed || !SCHEMAS.some((schema) => memo?.includes(schema)) || read++ >= MAX_READ) continue
+      if (known.has(tx) || hasFailed || !SCHEMAS.some((schema) => memo?.includes(schema))) continue
+      if ((isKnown && !(await namesOwnProof(db, memo))) || read++ >= MAX_READ) continue
       const wire = await nodes.wire(tx)
       const payload = wire && signedAnchor(wire, signer)
       if (payload && 'dg' in payload)
-        found.push({ proofId: payload.pid, sequence: payload.seq, digest: payload.dg, tx, payload })
+        (isKnown ? earlier : found).push({
+          proofId: payload.pid,
+          sequence: payload.seq,
+          digest: payload.dg,
+          tx,
+          payload,
+        })
       else if (payload) checkpoints.push(payload)
     }
     before = page.at(-1)?.tx
     if (page.length < PAGE) break
   }
-  const unknown = await unknownStatements(db, found)
-  if (isKnown) return { statements: unknown, checkpoints }
+  const unknown = await unknownStatements(db, isKnown ? found : [])
+  const doubtful = await unknownStatements(db, isKnown ? earlier : found)
   const owned: AnchoredStatement[] = []
-  for (const anchor of unknown) if ((await findReceiptOfProof(db, anchor.proofId)) !== null) owned.push(anchor)
-  return { statements: owned, checkpoints }
+  for (const anchor of doubtful) if ((await findReceiptOfProof(db, anchor.proofId)) !== null) owned.push(anchor)
+  return { statements: [...unknown, ...owned], checkpoints }
+}
+
+const PROOF = /"pid":"([0-9a-f]{32})"/
+
+/** As far as a node tells. */
+async function namesOwnProof(db: Db, memo: string | null | undefined): Promise<boolean> {
+  const proofId = PROOF.exec(memo ?? '')?.[1]
+  return proofId !== undefined && (await findReceiptOfProof(db, proofId)) !== null
 }
 
 /** What the chain has of the log of this database, and the database has not. */

@@ -73,8 +73,14 @@ export interface Continuity {
   place: JournalPlace | null
   /** Of the database's commits. */
   guard: Guard<Schema, Noted>
-  /** In the journal when it resolves, whoever committed them. Of one kind. Call it before anybody learns of a document. */
+  /**
+   * In the journal when it resolves, whoever committed them. Call it before anybody learns of a document, after it was
+   * read. It asks the database once for each document. The operator's own views do not wait: who restores a database
+   * knows that its last seconds may be missing.
+   */
   requireWritten(...noted: Noted[]): Promise<void>
+  /** The same for all changes of the keys that sign. */
+  requireKeysWritten(): Promise<void>
   /** The same for all that is committed. */
   catchUp(): Promise<void>
   noteNonce(nonce: NonceTable): void
@@ -95,6 +101,9 @@ export interface ContinuityOptions {
 }
 
 const TICK_MS = 5000
+/** Comparing a long journal takes a while. Meanwhile others read. */
+const REST_RATIO = 10
+const MAX_REST_MS = 60_000
 const MAX_REMEMBERED = 50_000
 const DAY_MS = 86_400_000
 
@@ -117,6 +126,8 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   let lostUntil = 0
   let generation = 0
   let comparison: Promise<void> | null = null
+  /** Until then, a database that is behind is not compared again. */
+  let restingUntilMs = 0
   let tick: NodeJS.Timeout | undefined
   let prunedAtMs = 0
 
@@ -153,6 +164,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
   function compare(): Promise<void> {
     comparison ??= (async () => {
+      const begunMs = performance.now()
       try {
         for (let seen = -1; seen !== generation; ) {
           seen = generation
@@ -162,6 +174,8 @@ export function createContinuity(options: ContinuityOptions): Continuity {
         // The database is away, or the journal cannot be read: the next tick tries again.
         log.warn({ err: error }, 'the database cannot be compared with what was signed')
       } finally {
+        const endedMs = performance.now()
+        restingUntilMs = endedMs + Math.min(REST_RATIO * (endedMs - begunMs), MAX_REST_MS)
         comparison = null
       }
     })()
@@ -200,7 +214,9 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     } catch {
       // Whatever is away is seen by those who need it.
     }
-    if (state !== 'current' || gaps.isChainDue() || (await isOtherAwaited())) await compare()
+    const isOther = await isOtherAwaited()
+    if (state === 'behind' && performance.now() < restingUntilMs) return
+    if (state !== 'current' || gaps.isChainDue() || isOther) await compare()
   }
 
   async function isOtherAwaited(): Promise<boolean> {
@@ -329,10 +345,11 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     },
 
     place: journal,
-    guard: { requireCurrent, assertCurrent, record: journaling.record, journal: journaling.write },
+    guard: { requireCurrent, assertCurrent, begin: journaling.begin },
     requireWritten: (...noted) => journaling.requireWritten(noted),
+    requireKeysWritten: () => journaling.requireAccessWritten('keys'),
     catchUp: journaling.catchUp,
     noteNonce: journaling.keepNonce,
-    changeAccess: createChangeAccess(database.commit, unixNow),
+    changeAccess: createChangeAccess(database.commit, unixNow, () => journaling.requireAccessWritten('all')),
   }
 }

@@ -1,7 +1,10 @@
 // What the journal keeps: the documents that this gateway has given to others, with all that the database has of them. A
 // commit notes their names; once it is through, they are read from the database and written to the journal.
 
-import { storedBody } from '@svc/payments/selling/quote-template'
+import type { Anchor } from '@svc/api/attestations'
+import { networkNamed } from '@svc/api/networks'
+import { prepared } from '@svc/database/prepared'
+import { DatabaseUnavailable } from '@svc/database/unavailable'
 import type { Selectable } from 'kysely'
 import { openChunkList } from '../db/chunk-list.ts'
 import type {
@@ -13,6 +16,7 @@ import type {
   PaymentTransactionTable,
   PayRequestTable,
   PublicationTable,
+  QuoteTemplateTable,
   ReceiptTable,
   RefundTable,
   RenewalTable,
@@ -29,8 +33,10 @@ export interface ReceiptDocument {
   /** The receipt id. */
   key: string
   receipt: Selectable<ReceiptTable>
-  /** Whole. Null for a receipt that was imported. */
+  /** Null for a receipt that was imported. */
   quote: PayRequestTable | null
+  /** Of the quote, where it was made from one. */
+  template: QuoteTemplateTable | null
   payment: PaymentTransactionTable | null
   authorizations: PaymentAuthorizationTable[]
   renewal: RenewalTable | null
@@ -79,15 +85,17 @@ export interface ChunksDocument {
   chunks: Selectable<SnapshotChunkTable>[]
 }
 
-/** A transaction that publishes a statement, before it was sent. */
+/** A transaction that publishes a statement: before it was sent, and again whenever its outcome is known. */
 export interface PublicationDocument {
   kind: 'publication'
   /** The transaction. */
   key: string
   publication: PublicationTable
+  /** That of the statement, in JSON, if it is in this transaction. */
+  anchor?: string | null
 }
 
-/** A transaction that publishes a checkpoint of the log, before it was sent. */
+/** A transaction that publishes a checkpoint of the log: before it was sent, and again whenever its outcome is known. */
 export interface LogAnchorDocument {
   kind: 'log_anchor'
   key: string
@@ -121,11 +129,23 @@ export function refundKey({ network, tx, position, refund_tx }: RefundTable): st
   return `${network} ${tx} ${position} ${refund_tx ?? 'decided'}`
 }
 
+/** How the journal is told of a transaction: each outcome is another document. */
+export function anchorKey(tx: string, state: PublicationTable['state']): string {
+  return `${tx} ${state}`
+}
+
 /** A document as a line of the journal. */
 export interface Entry {
   /** Unix seconds. */
   at: number
   document: Document
+}
+
+const CHUNKS = '"document":{"kind":"chunks",'
+
+/** Without parsing it: chunks are large. */
+export function hasChunks(entry: string): boolean {
+  return entry.slice(0, 60).includes(CHUNKS)
 }
 
 /** Nothing where the database has no such document. */
@@ -147,38 +167,50 @@ const READERS: Record<Exclude<Noted['kind'], 'statement'>, Reader> = {
   checkpoint: readCheckpoint,
 }
 
+/** Every purchase is read back once, so this is one query. */
+const purchaseOf = prepared((db: Db, key: string) =>
+  db
+    .selectFrom('receipts as r')
+    .leftJoin('pay_requests as q', 'q.pay_req_id', 'r.pay_req_id')
+    .leftJoin('quote_templates as t', 't.template_id', 'q.template_id')
+    .leftJoin('payment_transactions as p', (join) =>
+      join.onRef('p.network', '=', 'r.network').onRef('p.tx', '=', 'r.tx'),
+    )
+    .leftJoin('renewals as n', 'n.receipt_id', 'r.receipt_id')
+    .selectAll('r')
+    .select(['q.created_at', 'q.expires_at', 'q.provider', 'q.units', 'q.quote', 'q.template_id'])
+    .select(['t.template', 't.stored_at'])
+    .select(['p.kind', 'p.payer as sender', 'p.asset', 'p.received', 'p.bound'])
+    .select(['n.locker_id', 'n.terms', 'n.renewed_at'])
+    .where('r.receipt_id', '=', key),
+)
+
 async function readReceipt(db: Db, key: string): Promise<ReceiptDocument | null> {
-  const receipt = await db.selectFrom('receipts').selectAll().where('receipt_id', '=', key).executeTakeFirst()
-  if (!receipt) return null
-  const { pay_req_id, network, tx } = receipt
-  const renewal = await db.selectFrom('renewals').selectAll().where('receipt_id', '=', key).executeTakeFirst()
+  const [row] = (await purchaseOf(db, key)).rows
+  if (!row) return null
+  const { receipt_id, pay_req_id, network, tx, payer, receipt, confirmed_at } = row
+  const { created_at, expires_at, provider, units, quote, template_id, template, stored_at } = row
+  const { kind, sender, asset, received, bound, locker_id, terms, renewed_at } = row
   return {
     kind: 'receipt',
     key,
-    receipt,
-    quote: await readQuote(db, pay_req_id),
-    payment: await readPayment(db, network, tx),
-    authorizations: await db
-      .selectFrom('payment_authorizations')
-      .selectAll()
-      .where('pay_req_id', '=', pay_req_id)
-      .execute(),
-    renewal: renewal ?? null,
+    receipt: { receipt_id, pay_req_id, network, tx, payer, receipt, confirmed_at },
+    // The columns of a row that a left join has found are null where the row's are.
+    quote:
+      created_at === null
+        ? null
+        : ({ pay_req_id, created_at, expires_at, provider, units, quote, template_id } as PayRequestTable),
+    template: template === null ? null : ({ template_id, template, stored_at } as QuoteTemplateTable),
+    payment:
+      kind === null ? null : ({ network, tx, kind, payer: sender, asset, received, bound } as PaymentTransactionTable),
+    authorizations: networkNamed(network)?.family === 'evm' ? (await authorizationsOf(db, pay_req_id)).rows : [],
+    renewal: locker_id === null ? null : ({ receipt_id, locker_id, terms, renewed_at } as RenewalTable),
   }
 }
 
-async function readQuote(db: Db, payReqId: string): Promise<PayRequestTable | null> {
-  const row = await db
-    .selectFrom('pay_requests as p')
-    .leftJoin('quote_templates as t', 't.template_id', 'p.template_id')
-    .selectAll('p')
-    .select('t.template')
-    .where('p.pay_req_id', '=', payReqId)
-    .executeTakeFirst()
-  if (!row) return null
-  const { template: _, ...request } = row
-  return { ...request, quote: storedBody(row), template_id: null }
-}
+const authorizationsOf = prepared((db: Db, payReqId: string) =>
+  db.selectFrom('payment_authorizations').selectAll().where('pay_req_id', '=', payReqId),
+)
 
 async function readPayment(db: Db, network: string, paidBy: string): Promise<PaymentTransactionTable | null> {
   const row = db.selectFrom('payment_transactions').selectAll().where('network', '=', network).where('tx', '=', paidBy)
@@ -186,7 +218,7 @@ async function readPayment(db: Db, network: string, paidBy: string): Promise<Pay
 }
 
 async function readRefund(db: Db, key: string): Promise<RefundDocument | null> {
-  const [network, tx, position] = key.split(' ') as [string, string, string]
+  const [network, tx, position, refundTx] = key.split(' ') as [string, string, string, string]
   const refund = await db
     .selectFrom('refunds')
     .selectAll()
@@ -194,8 +226,10 @@ async function readRefund(db: Db, key: string): Promise<RefundDocument | null> {
     .where('tx', '=', tx)
     .where('position', '=', Number(position))
     .executeTakeFirst()
-  const payment = refund && (await readPayment(db, network, tx))
-  return refund && payment ? { kind: 'refund', key, refund, payment } : null
+  // A server that lags behind has the decision, and not yet the transaction.
+  if (!refund || (refundTx !== 'decided' && refund.refund_tx !== refundTx)) return null
+  const payment = await readPayment(db, network, tx)
+  return payment ? { kind: 'refund', key, refund, payment } : null
 }
 
 async function readLocker(db: Db, key: string): Promise<LockerDocument | null> {
@@ -234,10 +268,12 @@ async function* readStatement(db: Db, key: string): AsyncGenerator<Document> {
   if (!row) return
   const { proof_id, file_count, total_bytes, merkle_root, manifest_digest, chunk_list, block_nodes, ...statement } = row
   const known = await chunksBefore(db, statement)
-  const added = chunkIds(chunk_list).filter((id) => !known.has(id))
+  const added = [...new Set(chunkIds(chunk_list))].filter((id) => !known.has(id))
   for (let i = 0; i < added.length; i += CHUNKS_AT_ONCE) {
     const ids = added.slice(i, i + CHUNKS_AT_ONCE)
     const chunks = await db.selectFrom('snapshot_chunks').selectAll().where('chunk_id', 'in', ids).execute()
+    // Another server may answer by now, which lacks the statement.
+    if (chunks.length < ids.length) throw new DatabaseUnavailable(`chunks of the statement ${key} are missing`)
     yield { kind: 'chunks', key: '', chunks }
   }
   yield {
@@ -274,12 +310,29 @@ function chunkIds(bytes: Uint8Array): string[] {
   return Array.from({ length: list.length }, (_, i) => list.id(i))
 }
 
-async function readPublication(db: Db, key: string): Promise<PublicationDocument | null> {
-  const publication = await db.selectFrom('publications').selectAll().where('tx', '=', key).executeTakeFirst()
-  return publication ? { kind: 'publication', key, publication } : null
+async function readPublication(db: Db, anchorKey: string): Promise<PublicationDocument | null> {
+  const key = txOf(anchorKey)
+  const row = await db
+    .selectFrom('publications as p')
+    .leftJoin('statements as s', (join) =>
+      join.onRef('s.receipt_id', '=', 'p.receipt_id').onRef('s.sequence', '=', 'p.sequence'),
+    )
+    .selectAll('p')
+    .select('s.anchor')
+    .where('p.tx', '=', key)
+    .executeTakeFirst()
+  if (!row) return null
+  const { anchor, ...publication } = row
+  const isIn = anchor !== null && (JSON.parse(anchor) as Anchor).tx === key
+  return { kind: 'publication', key, publication, anchor: isIn ? anchor : null }
 }
 
-async function readLogAnchor(db: Db, key: string): Promise<LogAnchorDocument | null> {
+function txOf(anchorKey: string): string {
+  return anchorKey.split(' ')[0] as string
+}
+
+async function readLogAnchor(db: Db, anchorKey: string): Promise<LogAnchorDocument | null> {
+  const key = txOf(anchorKey)
   const anchor = await db.selectFrom('log_anchors').selectAll().where('tx', '=', key).executeTakeFirst()
   return anchor ? { kind: 'log_anchor', key, anchor } : null
 }

@@ -1,19 +1,18 @@
 import { clockDifference } from '@svc/guard/clock-guard'
 import { ServiceError } from '@svc/http-service/service-error'
 
-const HEAL =
-  'GET /health names what is missing; the operator heals it with `svc-gateway replay`, see docs/operations.md'
+const WAIT = 'the operator has been told by /health; try again later'
 
 export function databaseBehind(): ServiceError {
   return new ServiceError('database_behind', 'the database is older than what this gateway has signed', {
-    hint: `nothing was changed, and everything can be read; ${HEAL}`,
+    hint: `nothing was changed, and everything can be read; ${WAIT}`,
     headers: { 'retry-after': '60' },
   })
 }
 
 export function logbooksAwaited(): ServiceError {
   return new ServiceError('database_behind', 'the database was not compared with what other replicas have signed', {
-    hint: `nothing was changed, and everything can be read; ${HEAL}`,
+    hint: `nothing was changed, and everything can be read; ${WAIT}`,
     headers: { 'retry-after': '5' },
   })
 }
@@ -21,6 +20,13 @@ export function logbooksAwaited(): ServiceError {
 export function databaseUnchecked(): ServiceError {
   return new ServiceError('database_behind', 'the gateway is comparing its database with what it has signed', {
     hint: 'nothing was changed, and everything can be read; try again in a few seconds',
+    headers: { 'retry-after': '2' },
+  })
+}
+
+export function commitUnchecked(): ServiceError {
+  return new ServiceError('database_behind', 'another database server answered before this was in the journal', {
+    hint: 'try again in a few seconds: what was done already is found when the request is repeated',
     headers: { 'retry-after': '2' },
   })
 }
@@ -40,7 +46,7 @@ export function clocksDiffer(aheadSeconds: number): ServiceError {
 }
 
 export function logbookUnavailable(cause?: unknown): ServiceError {
-  return new ServiceError('logbook_unavailable', 'the gateway cannot note what it signs', {
+  return new ServiceError('logbook_unavailable', 'the gateway cannot write its journal', {
     hint: 'try again later: what was done already is found when the request is repeated',
     headers: { 'retry-after': '10' },
     cause,

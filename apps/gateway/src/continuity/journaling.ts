@@ -2,28 +2,31 @@
 // transaction, and writes them to the journal before it answers; a name is forgotten once its document is written. So what
 // a crash, a full disk or a lost answer has kept from the journal is known, to every process (T-160).
 
-import { type Journal, openJournal } from '@svc/database/journal/journal'
+import { lru } from '@svc/concurrency/caches'
+import type { Recorder } from '@svc/database/commit'
+import { type Journal, openJournal, type Place } from '@svc/database/journal/journal'
 import type { Database } from '@svc/database/open'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
 import type { ServiceError } from '@svc/http-service/service-error'
-import type { Schema, Tx } from '../db/schema.ts'
+import type { Schema } from '../db/schema.ts'
+import { isKeyChange } from './access-changes.ts'
 import { type Entry, readDocument } from './documents.ts'
-import { logbookUnavailable } from './errors.ts'
+import { commitUnchecked, logbookUnavailable } from './errors.ts'
 import { type LastNonce, openLastNonce } from './last-nonce.ts'
 import type { JournalPlace } from './missing.ts'
 import type { Noted } from './noted.ts'
-import { forgetPending, pendingAmong, pendingNotes, recordPending, setRead } from './store.ts'
+import { forgetPending, pendingAccess, pendingAmong, pendingNotes, recordPending, setRead } from './store.ts'
 
 export interface Journaling {
   /** Returns the id of the journal; null where there is none. Commands need not call it. */
   open(history: string): Promise<string | null>
-  /** In the transaction that commits what is noted. */
-  record(tx: Tx, noted: readonly Noted[]): Promise<void>
-  /** After it. Durable when it resolves. */
-  write(noted: readonly Noted[]): Promise<void>
+  /** In a transaction, before it reads: what it commits may be of a server that is gone by then. */
+  begin(): Recorder<Schema, Noted>
   /** For somebody who is about to learn of these, whoever committed them: they are in a journal when it resolves. */
   requireWritten(noted: readonly Noted[]): Promise<void>
+  /** The same for changes of access: all, or those of keys that sign. */
+  requireAccessWritten(of: 'all' | 'keys'): Promise<void>
   /** Writes all that is committed and not yet written. */
   catchUp(): Promise<void>
   /** The same for what has waited for a while, and writes down how far the journal is in the database. */
@@ -47,6 +50,8 @@ interface Parts {
 
 /** Documents that are in memory at once. */
 const MAX_CHARACTERS = 4_000_000
+/** Names of documents that are in a journal, about 100 bytes each. */
+const MAX_KEPT = 20_000
 
 export function createJournaling({ place, database, log, now, compareAgain }: Parts): Journaling {
   const { db, commit } = database
@@ -56,9 +61,13 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   let isFailing = false
   /** The last nonce, where it was not kept. */
   let unkept: NonceTable | null = null
-  const underWay = new Map<string, Promise<void>>()
+  const underWay = new Map<string, Promise<boolean>>()
   /** In the journal, and not yet forgotten by the database. */
   const written = new Map<string, Noted>()
+  /** Are in a journal for good: who shows them again asks nobody. */
+  let kept = lru<string, true>(MAX_KEPT)
+  /** How far files of this process are known to the database, which forgets those that were pruned. */
+  const known = new Map<string, number>()
   /** How often another server has answered. */
   let turns = 0
   /** What waited at the last tick. */
@@ -77,28 +86,44 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     return logbookUnavailable(error)
   }
 
-  async function write(noted: readonly Noted[]): Promise<void> {
+  /** `asked`: the turn in which their transaction began. A failover may have taken them back since. */
+  async function writeCommitted(noted: readonly Noted[], asked: number): Promise<void> {
     if (!place || isClosed) return
-    await Promise.all(noted.map(writeOnce))
+    const found = await Promise.all(noted.map((each) => writeOnce(each, asked)))
+    if (found.includes(false)) throw takenBack()
   }
 
-  function writeOnce(noted: Noted): Promise<void> {
+  async function writePending(find: () => Promise<Noted[]>): Promise<void> {
+    if (isClosed) return
+    const asked = turns
+    const noted = await find()
+    const found = await Promise.all(noted.map((each) => writeOnce(each, asked)))
+    // Documents that are gone from the database need not be written.
+    for (const [i, each] of noted.entries()) if (!found[i]) written.set(nameOf(each), each)
+  }
+
+  /** False where the database has no such document. */
+  function writeOnce(noted: Noted, asked: number): Promise<boolean> {
     const name = nameOf(noted)
-    if (written.has(name)) return Promise.resolve()
+    if (written.has(name)) return Promise.resolve(true)
     const begun = underWay.get(name)
     if (begun !== undefined) return begun
-    const writing = append(noted)
-      .then(() => void written.set(name, noted))
+    const writing = append(noted, asked)
+      .then((isFound) => {
+        if (isFound) written.set(name, noted)
+        return isFound
+      })
       .finally(() => underWay.delete(name))
     underWay.set(name, writing)
     return writing
   }
 
-  async function append(noted: Noted): Promise<void> {
-    const asked = turns
+  async function append(noted: Noted, asked: number): Promise<boolean> {
+    let isFound = false
     const entries: string[] = []
     let characters = 0
     for await (const document of readDocument(db, noted)) {
+      isFound = true
       const entry = JSON.stringify({ at: now(), document } satisfies Entry)
       entries.push(entry)
       characters += entry.length
@@ -107,8 +132,14 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       characters = 0
     }
     if (entries.length > 0) await appendEntries(entries)
-    // It was read from a server that is gone, and the next one may have been compared before it was written.
-    if (asked !== turns) compareAgain()
+    // It may be of a server that is gone, and the next one may have been compared before it was in the journal.
+    if (asked !== turns) throw takenBack()
+    return isFound
+  }
+
+  function takenBack(): ServiceError {
+    compareAgain()
+    return commitUnchecked()
   }
 
   async function appendEntries(entries: readonly string[]): Promise<void> {
@@ -126,7 +157,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
 
   async function catchUp(): Promise<void> {
     if (!place) return
-    await write(await findPending())
+    await writePending(findPending)
     if (unkept) lastNonce?.keep(unkept)
     unkept = null
     isFailing = false
@@ -134,25 +165,55 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
 
   /** Of this process's file, all is in the database: it was read from there. */
   async function settle(): Promise<void> {
-    const ends = journal?.places()
+    if (!journal) return
+    const loss = await journal.findLoss()
+    if (loss) await writeAgain(loss)
+    const ends = journal.places().filter(({ file, end }) => known.get(file) !== end)
     const settled = [...written.values()]
-    if (!ends || settled.length === 0) return
+    if (settled.length === 0) return
     await commit(async (tx) => {
       await forgetPending(tx, settled)
       await setRead(tx, ends)
     })
     for (const noted of settled) written.delete(nameOf(noted))
+    for (const { file, end } of ends) known.set(file, end)
+  }
+
+  /** What was written since the file was last seen. The database has what was before, as have backups from now on. */
+  async function writeAgain(loss: Place): Promise<void> {
+    log.error(
+      { file: loss.file },
+      'somebody removed or shortened a file of the journal that is in use: back up the database, which has what was in it',
+    )
+    await commit((tx) => setRead(tx, [loss]))
+    written.clear()
+    await writePending(findPending)
   }
 
   return {
     open,
-    async record(tx, noted) {
-      if (place && noted.length > 0) await recordPending(tx, noted)
+    begin() {
+      const asked = turns
+      return async (tx, noted) => {
+        if (place) await recordPending(tx, noted)
+        return () => writeCommitted(noted, asked)
+      }
     },
-    write,
     async requireWritten(noted) {
-      if (!place || noted.length === 0) return
-      await write(await pendingAmong(db, noted))
+      if (!place) return
+      const unknown = noted.filter((one) => !kept.get(nameOf(one)))
+      if (unknown.length === 0) return
+      const asked = turns
+      await writePending(() => pendingAmong(db, unknown))
+      if (asked === turns) for (const one of unknown) kept.set(nameOf(one), true)
+    },
+    async requireAccessWritten(of) {
+      if (!place) return
+      await writePending(async () => {
+        const pending = await pendingAccess(db)
+        const shown = of === 'all' ? pending : pending.filter(({ revoked }) => isKeyChange(revoked))
+        return shown.map(({ key }) => ({ kind: 'access', key }))
+      })
     },
     catchUp,
     async tick() {
@@ -160,7 +221,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       if (isFailing) return catchUp()
       await settle()
       const pending = await findPending()
-      await write(pending.filter((noted) => waited.has(nameOf(noted))))
+      await writePending(async () => pending.filter((noted) => waited.has(nameOf(noted))))
       waited = new Set(pending.map(nameOf))
     },
     keepNonce(nonce) {
@@ -174,6 +235,8 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     },
     turnTo(history) {
       turns++
+      kept = lru(MAX_KEPT)
+      known.clear()
       void journal?.turnTo(history).catch(() => {})
     },
     isFailing: () => isFailing,

@@ -1,9 +1,11 @@
 // Holds the database against the journal: what was promised and is not there.
 
-import { type Place, readJournal } from '@svc/database/journal/journal'
+import { endingOf, JOURNAL, readFolderId } from '@svc/database/journal/folder'
+import { findLosses, type Place, readJournal } from '@svc/database/journal/journal'
 import type { Sealing } from '@svc/database/journal/sealing'
+import { isSqlite } from '@svc/database/prepared'
 import type { Db } from '../db/schema.ts'
-import type { Document, Entry, StatementDocument } from './documents.ts'
+import { type Document, type Entry, hasChunks, type StatementDocument } from './documents.ts'
 import { compareEarlier } from './earlier-logbook.ts'
 import { byProof, type NamedStatement, unknownStatements } from './statements.ts'
 import { hasCheckpoint, hasLogAnchorOf, hasRefund, knownKeys, readTo } from './store.ts'
@@ -52,6 +54,7 @@ export interface Compared {
 }
 
 const PAGE = 500
+const MAX_CHARACTERS = 4_000_000
 const MAX_NAMED = 100
 
 /** Reads what came after what the database is known to have. */
@@ -60,21 +63,36 @@ export async function compareWithJournal(db: Db, { folder, sealing }: JournalPla
   const ends = new Map<string, number>()
   const unreadable = new Map<string, string>()
   let page: Entry[] = []
+  let characters = 0
   const tally = createTally()
   for await (const { place, ...read } of readJournal(folder, sealing, from)) {
     ends.set(place.file, place.end)
     if ('problem' in read) unreadable.set(place.file, `${place.file} ${read.problem}`)
-    else page.push(JSON.parse(read.entry) as Entry)
-    if (page.length < PAGE) continue
+    // Chunks mean nothing without their statements.
+    else if (!hasChunks(read.entry)) {
+      page.push(JSON.parse(read.entry) as Entry)
+      characters += read.entry.length
+    }
+    if (page.length < PAGE && characters < MAX_CHARACTERS) continue
     tally.add(await missingAmong(db, page))
     page = []
+    characters = 0
   }
   tally.add(await missingAmong(db, page))
+  const losses = await findLosses(folder, await ownFiles(db, folder, from))
+  for (const { place, problem } of losses) unreadable.set(place.file, `${place.file} ${problem}`)
   const earlier = await compareEarlier(db, folder, from)
   return {
     missing: { ...tally.total(), unreadable: [...unreadable.values()], earlier: earlier.missing },
-    ends: [...[...ends].map(([file, end]) => ({ file, end })), ...earlier.ends],
+    ends: [...[...ends].map(([file, end]) => ({ file, end })), ...losses.map(({ place }) => place), ...earlier.ends],
   }
+}
+
+/** Machines on one PostgreSQL may have a folder each. */
+async function ownFiles(db: Db, folder: string, known: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  const id = isSqlite(db) ? null : await readFolderId(folder)
+  const ending = id === null ? JOURNAL : endingOf(id)
+  return new Map([...known].filter(([file]) => file.endsWith(ending)))
 }
 
 function createTally() {
@@ -102,7 +120,7 @@ function nameOf({ key, proofId, statement }: StatementDocument): NamedStatement 
   return { proofId, sequence: statement.sequence, digest: key }
 }
 
-/** Those that the database lacks. Chunks mean nothing without their statements. */
+/** Those that the database lacks. */
 async function missingAmong(db: Db, entries: readonly Entry[]): Promise<Entry[]> {
   const keysOf = (kind: Document['kind']) =>
     entries.flatMap(({ document }) => (document.kind === kind ? [document.key] : []))

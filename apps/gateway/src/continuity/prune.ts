@@ -1,6 +1,6 @@
 // The journal is needed for as long as an older backup may be restored. What is removed is in the database.
 
-import { filesIn, JOURNAL, type JournalFile, removeFile } from '@svc/database/journal/folder'
+import { ALIVE_MS, filesIn, JOURNAL, type JournalFile, notePruned, removeFile } from '@svc/database/journal/folder'
 import { hasLinesAfter } from '@svc/database/journal/journal'
 import type { Database } from '@svc/database/open'
 import type { Schema } from '../db/schema.ts'
@@ -16,19 +16,22 @@ export interface KeptFile extends JournalFile {
 /** The oldest first, with those of release 1.1.0. */
 export async function listJournal({ db }: Pick<Database<Schema>, 'db'>, folder: string): Promise<KeptFile[]> {
   const known = await readTo(db)
-  const files = [...(await filesIn(folder, LOG)), ...(await filesIn(folder, JOURNAL))]
-  const unread = await Promise.all(files.map(({ name }) => hasLinesAfter(folder, name, known.get(name) ?? 0)))
-  return files.map((file, i) => ({ ...file, isRead: !unread[i] }))
+  const files: KeptFile[] = []
+  for (const file of [...(await filesIn(folder, LOG)), ...(await filesIn(folder, JOURNAL))])
+    files.push({ ...file, isRead: !(await hasLinesAfter(folder, file.name, known.get(file.name) ?? 0)) })
+  return files
 }
 
-/** Removes files that were last written before then, in Unix milliseconds. Returns their names. */
+/** Removes files that were last written before then, in Unix milliseconds, and that no process has. Returns their names. */
 export async function pruneJournal(
   database: Pick<Database<Schema, Noted>, 'db' | 'commit'>,
   folder: string,
   beforeMs: number,
 ): Promise<string[]> {
   const files = await listJournal(database, folder)
-  const old = files.filter(({ isRead, touchedMs }) => isRead && touchedMs < beforeMs).map(({ name }) => name)
+  const before = Math.min(beforeMs, Date.now() - ALIVE_MS)
+  const old = files.filter(({ isRead, touchedMs }) => isRead && touchedMs < before).map(({ name }) => name)
+  if (old.length > 0) await notePruned(folder, old)
   for (const name of old) await removeFile(folder, name)
   if (old.length > 0) await database.commit((tx) => forgetFiles(tx, old))
   return old

@@ -1,4 +1,5 @@
-import type { Db } from '../db/schema.ts'
+import type { AnchorPayload } from '@svc/protocol/anchor'
+import type { Db, PublicationTable } from '../db/schema.ts'
 import { knownDigests, lostSequences } from './store.ts'
 
 export interface NamedStatement {
@@ -22,6 +23,12 @@ export async function unknownStatements<Named extends NamedStatement>(
     unknown.map(({ proofId }) => proofId),
   )
   return unknown.filter(({ proofId, sequence }) => sequence > (lost.get(proofId) ?? 0))
+}
+
+/** What a transaction publishes. */
+export function publishedStatement({ draft }: Pick<PublicationTable, 'draft'>): NamedStatement {
+  const { pid, seq, dg } = (JSON.parse(draft) as { payload: AnchorPayload }).payload
+  return { proofId: pid, sequence: seq, digest: dg }
 }
 
 export function byProof(a: NamedStatement, b: NamedStatement): number {

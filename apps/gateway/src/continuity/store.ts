@@ -7,12 +7,15 @@ import type { Noted } from './noted.ts'
 
 /** The database has these, and perhaps no journal has. */
 export async function recordPending(tx: Tx, noted: readonly Noted[]): Promise<void> {
-  await tx
-    .insertInto('journal_pending')
-    .values(noted.map(({ kind, key }) => ({ kind, key })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  for (const { kind, key } of noted) await addPending(tx, kind, key)
 }
+
+const addPending = prepared((tx: Tx, kind: Noted['kind'], key: string) =>
+  tx
+    .insertInto('journal_pending')
+    .values({ kind, key })
+    .onConflict((conflict) => conflict.doNothing()),
+)
 
 export async function pendingNotes(db: Db): Promise<Noted[]> {
   return (await pendingRows(db)).rows
@@ -20,17 +23,41 @@ export async function pendingNotes(db: Db): Promise<Noted[]> {
 
 const pendingRows = prepared((db: Db) => db.selectFrom('journal_pending').selectAll())
 
-/** Those of one kind. */
-export async function pendingAmong(db: Db, [first, ...rest]: readonly Noted[]): Promise<Noted[]> {
-  if (!first) return []
-  if (rest.length === 0) return (await pendingRow(db, first.kind, first.key)).rows
-  const keys = [first, ...rest].map(({ key }) => key)
-  const rows = db.selectFrom('journal_pending').selectAll().where('kind', '=', first.kind).where('key', 'in', keys)
-  return rows.execute()
+/** Of those kinds and keys. */
+export async function pendingAmong(db: Db, noted: readonly Noted[]): Promise<Noted[]> {
+  const [first, second = first] = noted
+  if (!first || !second) return []
+  // What is read most often: a receipt, perhaps with its statement.
+  if (noted.length <= 2) return (await pendingPair(db, first.kind, first.key, second.kind, second.key)).rows
+  const pending: Noted[] = []
+  for (const [kind, of] of Map.groupBy(noted, ({ kind }) => kind)) {
+    const keys = of.map(({ key }) => key)
+    const rows = db.selectFrom('journal_pending').selectAll().where('kind', '=', kind).where('key', 'in', keys)
+    pending.push(...(await rows.execute()))
+  }
+  return pending
 }
 
-const pendingRow = prepared((db: Db, kind: Noted['kind'], key: string) =>
-  db.selectFrom('journal_pending').selectAll().where('kind', '=', kind).where('key', '=', key),
+/** With the JSON of each. */
+export async function pendingAccess(db: Db): Promise<{ key: string; revoked: string }[]> {
+  return (await pendingChanges(db)).rows
+}
+
+const pendingChanges = prepared((db: Db) =>
+  db
+    .selectFrom('journal_pending as p')
+    .innerJoin('revocations as r', 'r.revocation_id', 'p.key')
+    .select(['p.key', 'r.revoked'])
+    .where('p.kind', '=', 'access'),
+)
+
+const pendingPair = prepared((db: Db, kind: Noted['kind'], key: string, otherKind: Noted['kind'], otherKey: string) =>
+  db
+    .selectFrom('journal_pending')
+    .selectAll()
+    .where(({ eb, or }) =>
+      or([eb('kind', '=', kind).and('key', '=', key), eb('kind', '=', otherKind).and('key', '=', otherKey)]),
+    ),
 )
 
 const ROWS_AT_ONCE = 500
@@ -54,13 +81,14 @@ export async function readTo(db: Db): Promise<Map<string, number>> {
 }
 
 export async function setRead(tx: Tx, places: readonly Place[]): Promise<void> {
-  for (const { file, end } of places)
+  for (const { file, end, isLoss } of places)
     await tx
       .insertInto('journal_files')
       .values({ file, read_to: end })
-      .onConflict((conflict) =>
-        conflict.column('file').doUpdateSet({ read_to: end }).where('journal_files.read_to', '<', end),
-      )
+      .onConflict((conflict) => {
+        const update = conflict.column('file').doUpdateSet({ read_to: end })
+        return isLoss ? update : update.where('journal_files.read_to', '<', end)
+      })
       .execute()
 }
 

@@ -185,7 +185,7 @@ export interface WatchedQuoteTable {
 }
 
 /** What quotes for the same order at the same rates have in common. Deleted when no quote has it any more. */
-interface QuoteTemplateTable {
+export interface QuoteTemplateTable {
   /** From the SHA-256 of the template. */
   template_id: string
   template: string
@@ -206,10 +206,9 @@ export interface PaymentTransactionTable {
   network: string
   tx: string
   /**
-   * `refund`: no receipt claims it so far, and the operator pays some of it back. `lost`: it has receipts that this
-   * database lost, and nobody else may claim it.
+   * `refund`: no receipt claims it so far, and the operator pays some of it back. `lost`: release 1.1.0 has lost its
+   * receipts, and no quote can claim it.
    */
-  /** `lost`: release 1.1.0 has lost its receipts. No quote can claim it. */
   kind: 'single' | 'batch' | 'authorizations' | 'refund' | 'lost'
   /** Of several authorizations, the payer of the first that was claimed. */
   payer: string

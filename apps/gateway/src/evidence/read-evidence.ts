@@ -29,11 +29,11 @@ export type Attested = Evidence & { record: AttestationRecord }
 
 export async function readEvidence(context: Context, receiptId: string, sequence?: number): Promise<Evidence> {
   const found = await findEvidence(context.database.db, receiptId, sequence)
-  if (!found) throw receiptNotFound()
+  if (!found) throw receiptNotFound(context.continuity)
   const { receipt, standing, statement } = found
   if (!statement && sequence !== undefined) throw statementNotFound(receiptId, sequence)
   const record = statement && attestationRecord(statement, standing)
-  if (record) await context.continuity.requireWritten(...noteOf(record))
+  await context.continuity.requireWritten({ kind: 'receipt', key: receiptId }, ...(record ? noteOf(record) : []))
   return {
     receipt: JSON.parse(receipt),
     record,

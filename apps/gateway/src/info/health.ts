@@ -125,11 +125,11 @@ const EARLIER =
 const OTHER_LOG =
   'the published log is not that of this database: restore the database that published it, or point LOG_DIR or LOG_STORE_BUCKET to its own log: docs/operations.md, "A database was restored"'
 const UNREADABLE =
-  'put an undamaged copy of such a file in its place, or move it out of LOGBOOK_DIR if another gateway wrote it'
+  'put an undamaged copy of such a file in its place, or move it out of LOGBOOK_DIR if another gateway wrote it, or set SHORT_URL_KEY to the key that sealed it'
 const HEAL =
-  'run `svc-gateway replay`, and with --accept for what it cannot bring back: docs/operations.md, "A database was restored"'
+  'run `svc-gateway replay --reason "…"`; then, for what it cannot bring back, the same with `--accept`: docs/operations.md, "A database was restored"'
 const AWAITED =
-  'gateways on other machines have not compared this database with what they have signed, or miss something: `svc-gateway replay show` names the machines; run `svc-gateway replay` on each, or with --accept where a machine is gone: docs/operations.md, "Replicas on several machines"'
+  'gateways on other machines have not compared this database with what they have signed, or miss something: `svc-gateway replay show` names the machines; run `svc-gateway replay --reason "…"` on each, or with `--accept` where a machine is gone: docs/operations.md, "Replicas on several machines"'
 const RESTART = 'the file of the database was exchanged while the gateway had it open: restart the gateway'
 
 function continuityWarnings({ state, logbook, clock }: ContinuityStatus): string[] {

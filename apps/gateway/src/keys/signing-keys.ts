@@ -28,9 +28,11 @@ export async function listSigningKeys({ database, config }: Context): Promise<Si
   }
 }
 
-/** What others pin of this gateway: the keys that sign, and the keys of its logs. */
+/** What others pin of this gateway: the keys that sign, and the keys of its logs. A change of keys is in the journal. */
 export async function showKeys(context: Context, logs: NonNullable<SigningKeys['logs']>): Promise<SigningKeys> {
-  return { ...(await listSigningKeys(context)), logs }
+  const keys = await listSigningKeys(context)
+  await context.continuity.requireKeysWritten()
+  return { ...keys, logs }
 }
 
 /** Clients that know nothing of revocations trust a revoked key until then only. */

@@ -7,10 +7,13 @@ import type { Locker } from '../db/schema.ts'
 import { updateLocker } from './store.ts'
 
 export async function changeAnchoring(
-  { database }: Pick<Context, 'database'>,
+  { continuity }: Pick<Context, 'continuity'>,
   { locker_id }: Locker,
   { anchoring }: Body<typeof endpoint>,
 ) {
-  await database.commit((tx) => updateLocker(tx, locker_id, { anchoring }))
+  await continuity.changeAccess(async (tx, record) => {
+    await updateLocker(tx, locker_id, { anchoring })
+    await record({ what: 'anchoring', locker: locker_id, anchoring })
+  })
   return { ok: true, locker_id, anchoring } as const
 }

@@ -10,6 +10,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { WalletCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
+import type { Noted } from '../continuity/noted.ts'
 import { type ListedPurchase, type ListPosition, operatedBy, purchasesOf } from './store.ts'
 
 const DEFAULT_LIMIT = 100
@@ -34,9 +35,15 @@ export async function listLockers(
   ])
   const newest = [...owned.map(withRole('owner')), ...operated.map(withRole('operator'))].sort(newestFirst)
   const page = newest.slice(0, limit)
+  await context.continuity.requireWritten(...page.flatMap(notesOf))
   const lockers = page.filter((entry) => entry.role === 'owner' || isOperator(entry, wallet)).map(listedLocker)
   const last = newest.length > limit ? page.at(-1) : undefined
   return { wallet, lockers, count: lockers.length, ...(last && { next_cursor: cursorAfter(last) }) }
+}
+
+function notesOf({ receipt_id, created_at }: Entry): Noted[] {
+  const receipt: Noted = { kind: 'receipt', key: receipt_id }
+  return created_at === null ? [receipt] : [receipt, { kind: 'locker', key: lockerId(receipt_id) }]
 }
 
 function withRole(role: Entry['role']): (purchase: ListedPurchase) => Entry {

@@ -24,6 +24,8 @@ export async function provision(
     throw receiptMismatch('the envelope is for another receipt than the body')
   }
   if (order.operator_pubkey !== undefined) requireOperatorKey(order.operator_pubkey, 'operator_pubkey')
+  // The journal has the receipt before its locker.
+  await context.continuity.requireWritten({ kind: 'receipt', key: order.receipt_id })
   const { locker, isNew } = await openLocker(context, order, caller !== null)
   if (!isNew) await context.continuity.requireWritten({ kind: 'locker', key: locker.locker_id })
   return manifest(locker, isNew, isNew ? [] : await context.listFiles(locker))

@@ -18,6 +18,7 @@ import { listOverTerms, readUsage } from './usage.ts'
 
 export function lockerRoutes(service: Service, auth: Auth, context: LockersContext): void {
   const withSettling = async <Facts>(locker: Locker, facts: Facts) => {
+    await context.continuity.requireWritten({ kind: 'locker', key: locker.locker_id })
     return { ...facts, settling: await context.summarizeDeliveries(locker) }
   }
   serveReceipt(service, auth, lockers.signedProvision, ({ caller, body }) => provision(context, caller, body))

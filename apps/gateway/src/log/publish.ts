@@ -76,12 +76,14 @@ export function createPublish(parts: PublishParts): Publish {
       continuity.compareAgain()
       return false
     }
+    // What is published is known to everybody.
+    await continuity.catchUp()
     const shown = await published.newest()
     const edge = await finishRecorded(shown, await edgeOf(shown))
     if (!identity.signer || !(await isOwnLog())) return false
-    // What is logged is known to everybody.
-    await continuity.catchUp()
     const placed = await place()
+    // Some may have been signed since.
+    await continuity.catchUp()
     if (placed === edge.size) {
       await askAgain()
       return false

@@ -42,7 +42,7 @@ export function createTotals(context: Context): () => Promise<Totals> {
   }
 }
 
-async function countTotals(context: Pick<Context, 'database' | 'now'>): Promise<Totals> {
+async function countTotals(context: Pick<Context, 'database' | 'continuity' | 'now'>): Promise<Totals> {
   const { db } = context.database
   await countNewSales(context)
   return {
@@ -59,7 +59,7 @@ const DAY = 86_400
 const HOURLY_DAYS = 90
 
 /** Once an hour. */
-export async function sampleGrowth(context: Pick<Context, 'database' | 'now'>): Promise<void> {
+export async function sampleGrowth(context: Pick<Context, 'database' | 'continuity' | 'now'>): Promise<void> {
   const now = unixNow(context)
   const { lockers, files, bytes, purchases } = await countTotals(context)
   await context.database.commit(async (tx) => {

@@ -44,6 +44,11 @@ export async function lookUpPayment(context: Context, query: Query<typeof operat
   )
   const payment = await findPayment(db, network, tx)
   const refunds = await findRefunds(db, { network, tx })
+  const receipts = (await findReceiptsOfTransaction(db, tx)).filter((receipt) => receipt.network === network)
+  await context.continuity.requireWritten(
+    ...receipts.map(({ receipt_id }) => ({ kind: 'receipt' as const, key: receipt_id })),
+    ...refunds.map((refund) => ({ kind: 'refund' as const, key: refundKey(refund) })),
+  )
   const arrivals: LookedUp['arrivals'] = []
   for (const { leg, reading } of readings) {
     if (reading.outcome !== 'found') continue
@@ -56,7 +61,7 @@ export async function lookUpPayment(context: Context, query: Query<typeof operat
     chain: chainOf(readings.map(({ reading }) => reading.outcome)),
     arrivals,
     claimed_raw: payment && payment.kind !== 'refund' ? payment.bound : '0',
-    receipts: (await findReceiptsOfTransaction(db, tx)).filter((receipt) => receipt.network === network),
+    receipts,
     refund: refunds[0] ? shownRefund(refunds[0]) : null,
     refunds: refunds.map(shownRefund),
   } satisfies LookedUp
@@ -177,6 +182,8 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
     const refunds = await lockRefunds(transaction, { network, tx, asset, payment })
     const before = sameRefund(refunds, wanted)
     if (before && (refundTx === null || before.refund_tx !== null)) {
+      // Whoever repeats an order that was not answered pays it then.
+      note({ kind: 'refund', key: refundKey(before) })
       return { ok: true, changed: false, refund: shownRefund(before) } as const
     }
     if (!before && !payment) throw alreadyUsed('another refund of this transaction is recorded')

@@ -4,6 +4,7 @@ import type { Health } from '@svc/api/info'
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import type { SolanaNodes } from '@svc/payments/solana/nodes'
 import type { NoteKey } from '@svc/transparency/note'
+import type { Publishing } from '../attestations/publishing.ts'
 import type { Context } from '../context.ts'
 import type { Publications } from '../continuity/gaps.ts'
 import type { Locker, Tx } from '../db/schema.ts'
@@ -13,7 +14,7 @@ import { createChainFollower, type FollowChain } from './audit.ts'
 import { createTotals, type Totals } from './growth.ts'
 
 /** What other rooms know. */
-interface Needs {
+interface Needs extends Pick<Publishing, 'queueEntry'> {
   checkHealth(): Promise<Health>
   attestHealth(): Promise<AttestHealth>
   routeTimes(): Promise<RouteTimes[]>

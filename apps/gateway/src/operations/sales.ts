@@ -6,6 +6,7 @@ import type { Query } from '@svc/api/endpoint'
 import { networkNamed } from '@svc/api/networks'
 import type { OperatorSales, operatorSales, SalesPeriod } from '@svc/api/operations'
 import type { Quote } from '@svc/api/purchases'
+import { ServiceError } from '@svc/http-service/service-error'
 import { displayAmount } from '@svc/payments/amounts'
 import { storedBody } from '@svc/payments/selling/quote-template'
 import { isoSeconds, unixSeconds } from '@svc/protocol/evidence'
@@ -40,9 +41,14 @@ export async function countSales(
   }
 }
 
-/** So that what is read includes the sales of the last minute. */
-export function countNewSales(context: Pick<Context, 'database'>): Promise<void> {
-  return countSales(context, READER_BATCHES)
+/** So that what is read includes the sales of the last minute. Where nothing may be written, they are counted later. */
+export async function countNewSales(context: Pick<Context, 'database' | 'continuity'>): Promise<void> {
+  try {
+    context.continuity.assertCurrent()
+    await countSales(context, READER_BATCHES)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+  }
 }
 
 async function countBatch(tx: Tx): Promise<void> {

@@ -30,7 +30,7 @@ export async function newReceipt(
 /** The stored text, which is answered without parsing it. */
 export async function readReceiptText({ database, continuity }: Context, id: string): Promise<string> {
   const text = await findReceiptText(database.db, id)
-  if (text === null) throw receiptNotFound()
+  if (text === null) throw receiptNotFound(continuity)
   await continuity.requireWritten({ kind: 'receipt', key: id })
   return text
 }
@@ -65,9 +65,13 @@ export async function verifyReceipt(context: Context & { keysAt: KeysAt }, id: s
 }
 
 /** For internal callers only: the id of a receipt opens the public link to its files (ADD-08). */
-export async function findByTransaction({ database }: Context, tx: string): Promise<{ receipts: SignedReceipt[] }> {
+export async function findByTransaction(
+  { database, continuity }: Context,
+  tx: string,
+): Promise<{ receipts: SignedReceipt[] }> {
   const receipts = await findReceiptsOfTransaction(database.db, canonicalTx(tx))
   if (receipts.length === 0) throw noReceiptOf(tx)
+  await continuity.requireWritten(...receipts.map(({ receipt_id: key }) => ({ kind: 'receipt' as const, key })))
   return { receipts }
 }
 

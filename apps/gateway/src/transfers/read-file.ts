@@ -39,7 +39,7 @@ export async function readPublicly(
 ): Promise<Bytes> {
   const { db } = context.database
   if (isViewId(id)) return readUploaded(context, id, filename, wire)
-  const locker = await findLinkedLocker(db, id)
+  const locker = await findLinkedLocker(context, id)
   requireServed(locker)
   const file = await findFile(db, locker.locker_id, filename)
   if (!file) throw fileNotFound(filename)
@@ -57,7 +57,7 @@ async function readUploaded(
 ): Promise<Bytes> {
   const { db } = context.database
   const session = await findViewed(context, viewId)
-  if (!session) throw receiptNotFound()
+  if (!session) throw receiptNotFound(context.continuity)
   const stored = await findStored(db, session.session_id, filename)
   const locker = stored && (await findLockerOf(db, session))
   if (!locker) throw fileNotFound(filename)
@@ -78,10 +78,10 @@ function requestedBytes({ headers }: WireRequest, { size }: FoundBytes): number 
   return range === 'whole' ? size : range.end - range.start + 1
 }
 
-async function findLinkedLocker(db: Db, id: string): Promise<Locker> {
+async function findLinkedLocker({ database: { db }, continuity }: ReadingContext, id: string): Promise<Locker> {
   const locker = isLinkHandle(id) ? await findLockerOf(db, { link_handle: id }) : await findLockerOfReceipt(db, id)
   if (locker && publicLinkOf(locker).id === id) return locker
-  throw receiptNotFound()
+  throw receiptNotFound(continuity)
 }
 
 async function findLockerOfReceipt(db: Db, id: string): Promise<Locker | null> {

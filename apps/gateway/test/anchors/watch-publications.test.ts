@@ -104,7 +104,7 @@ forEachDatabase('watching publications', (database) => {
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'failed' }])
   })
 
-  it('T-19 a transaction that was noted and never sent is sent once', async () => {
+  it('T-19 T-160 a transaction that was noted and never sent is sent once, and not before the journal has it', async () => {
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.node.behave(honestly)
@@ -113,7 +113,12 @@ forEachDatabase('watching publications', (database) => {
     expect(testbed.chain.transaction(tx)).toBeUndefined()
     // While a push may wait for it, watching leaves it alone. Then one watch sends it, and the next finds it.
     testbed.clock.advance(35)
+    const { anchors } = house.gateway.rooms
+    const requireWritten = () => Promise.reject(new Error('the disk is full'))
+    const full = { ...anchors, continuity: { ...anchors.continuity, requireWritten } }
     const sent = await transactionsOf(testbed.chain, async () => {
+      await expect(watchPublications(full)).rejects.toThrow('the disk is full')
+      expect(testbed.chain.transaction(tx)).toBeUndefined()
       await watch()
       expect(await anchorError()).toMatchObject({ ambiguous: true, tx_signature: tx })
       testbed.chain.settle()

@@ -29,3 +29,12 @@ it.each(['start', 'set-up-registry'])(
     expect([code, stderr]).toEqual([1, expect.stringContaining('BASE_URL')])
   },
 )
+
+it.each([
+  ['replay', 'replay show | replay --reason <why> [--accept]'],
+  ['journal', 'journal [show] | prune --before'],
+  ['audit', 'audit [--head'],
+])('svc-gateway %s --help shows its usage, and does nothing', async (command, usage) => {
+  const { code, stdout, stderr } = await run(command, '--help')
+  expect([code, stdout, stderr]).toEqual([0, expect.stringContaining(`usage: svc-gateway ${usage}`), ''])
+})

@@ -1,15 +1,23 @@
 // What happens to LOGBOOK_DIR: a full disk, a folder that cannot be written, files of others, damage.
 
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openJournal } from '@svc/database/journal/journal'
+import { createCommit } from '@svc/database/commit'
+import { openJournal, readJournal } from '@svc/database/journal/journal'
 import { createSealing } from '@svc/database/journal/sealing'
-import { forEachDatabase } from '@svc/devnet/databases'
+import { openDatabase } from '@svc/database/open'
+import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import type { Entry } from '../../src/continuity/documents.ts'
 import { createJournaling } from '../../src/continuity/journaling.ts'
+import { compareWithJournal } from '../../src/continuity/missing.ts'
+import type { Noted } from '../../src/continuity/noted.ts'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
 import { runCommand } from '../gateway-process.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
@@ -17,10 +25,14 @@ import { openRestorable } from './restorable.ts'
 const owner = ed25519Identity()
 const isRoot = process.getuid?.() === 0
 
-forEachDatabase('a journal', (database) => {
+forEachDatabase('a journal', ({ dialect }) => {
   async function open() {
-    const gateway = await openRestorable(database)
-    onTestFinished(gateway.close)
+    const fresh = await createFreshDatabase(dialect)
+    const gateway = await openRestorable({ url: fresh.url, dialect })
+    onTestFinished(async () => {
+      await gateway.close()
+      await fresh.drop()
+    })
     const locker = await gateway.locker(owner)
     const logbook = join(gateway.folder, 'logbook')
     return {
@@ -69,42 +81,130 @@ forEachDatabase('a journal', (database) => {
     expect((await revoke()).status).toBe(200)
   })
 
+  it('ADD-29 T-160 of which a file is gone, or damaged in its first line, is named', {
+    tags: ['nightly'],
+  }, async () => {
+    const { exchange, revoke, files, replay, logbook, house } = await open()
+    await exchange('live')
+    await healthIn(house().gateway, 'current')
+    const [gone] = await files()
+    await rm(join(logbook, gone!))
+    await exchange('live')
+    expect((await healthIn(house().gateway, 'behind')).continuity?.heal).toContain(`${gone} is missing or empty`)
+    expectRefusal(await revoke(), 503, 'database_behind')
+    expect(await replay('--accept')).toMatchObject({ code: 0 })
+    await healthIn(house().gateway, 'current')
+
+    for (let i = 0; i < 3; i++) expect((await revoke()).status).toBe(200)
+    await house().close()
+    const damaged = (await files()).at(-1)!
+    const text = await readFile(join(logbook, damaged), 'utf8')
+    await writeFile(join(logbook, damaged), `S${text.slice(1)}`)
+    await exchange('backup')
+    const { continuity } = await healthIn(house().gateway, 'behind')
+    expect(continuity).toMatchObject({ missing_revocations: 2 })
+    expect(continuity?.heal).toContain(`${damaged} is damaged`)
+  })
+
   it.runIf(isRoot)(
-    'ADD-29 T-160 on a full disk refuses changes, and goes on by itself when there is room',
+    'ADD-29 T-160 on a full or read-only disk refuses changes, and goes on by itself when there is room',
     async () => {
-      const { house, exchange, revoke, record, logbook } = await open()
+      const { house, exchange, revoke, record, files, logbook } = await open()
       await house().close()
-      await rm(logbook, { recursive: true })
+      await rename(logbook, `${logbook} before`)
       await mkdir(logbook)
       expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', logbook]).status).toBe(0)
       onTestFinished(() => void spawnSync('umount', ['-l', logbook]))
+      await cp(`${logbook} before`, logbook, { recursive: true })
       await exchange('live')
+      await healthIn(house().gateway, 'current')
       await expect(writeFile(join(logbook, 'ballast'), Buffer.alloc(100_000))).rejects.toThrow('ENOSPC')
       // What is left of a page is written first.
       await expect.poll(revoke, { interval: 0 }).toMatchObject({ status: 503, body: { error: 'logbook_unavailable' } })
       expect((await record()).status).toBe(200)
+      const before = await files()
+      for (let i = 0; i < 3; i++) expectRefusal(await revoke(), 503, 'logbook_unavailable')
+      expect(await files()).toEqual(before)
+
       await rm(join(logbook, 'ballast'))
+      expect(spawnSync('mount', ['--bind', logbook, logbook]).status).toBe(0)
+      onTestFinished(() => void spawnSync('umount', ['-l', logbook]))
+      expect(spawnSync('mount', ['-o', 'remount,bind,ro', logbook]).status).toBe(0)
+      const refused = await revoke()
+      expectRefusal(refused, 503, 'logbook_unavailable')
+      expect(refused.body).toMatchObject({ message: 'the gateway cannot write its journal' })
+      expect(spawnSync('umount', [logbook]).status).toBe(0)
       await expect.poll(revoke).toMatchObject({ status: 200 })
     },
   )
 })
 
-it('T-37 what was read from a server that is gone is compared with the next one', async () => {
+it('T-37 T-160 what another server may have taken back is not answered as done, and is compared with it', async () => {
   const house = await openTestGateway()
   onTestFinished(house.close)
   const { database, log } = house.gateway.context
-  const { lockerId: key } = await house.locker(owner)
+  const { db } = database
+  const { lockerId } = await house.locker(owner)
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const compareAgain = vi.fn()
   const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), keptDays: 90 }
   const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain })
   await journaling.open('one server')
-  const writing = journaling.write([{ kind: 'locker', key }])
-  journaling.turnTo('another server')
-  await writing
+  const { begin } = journaling
+  const guard = { begin, requireCurrent: async () => {}, assertCurrent: () => {} }
+  const commit = createCommit<Schema, Noted>(writable(db), 'sqlite', guard)
+  const refusal = 'another database server answered before this was in the journal'
+  const pending = async () => (await db.selectFrom('journal_pending').select('key').execute()).map(({ key }) => key)
+
+  const turned = commit(async (_, note) => {
+    note({ kind: 'locker', key: lockerId })
+    journaling.turnTo('another server')
+  })
+  await expect(turned).rejects.toThrow(refusal)
   expect(compareAgain).toHaveBeenCalledOnce()
+
+  // As where reads go to a server that lags behind.
+  const unread = commit(async (_, note) => note({ kind: 'access', key: 'a change' }))
+  await expect(unread).rejects.toThrow(refusal)
+  expect(compareAgain).toHaveBeenCalledTimes(2)
+  expect(await pending()).toContain('a change')
+  await journaling.catchUp()
   await journaling.close()
+  expect(await pending()).not.toContain('a change')
+})
+
+it('T-37 T-160 what was in a file that somebody removed is written again', async () => {
+  const fresh = await createFreshDatabase('sqlite')
+  const house = await openTestGateway({ DATABASE_URL: fresh.url })
+  const { lockerId } = await house.locker(owner)
+  const { log } = house.gateway.context
+  await house.close()
+  const database = await openDatabase<Schema, Noted>({ url: fresh.url, migrations })
+  onTestFinished(async () => {
+    await database.close()
+    await fresh.drop()
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), keptDays: 90 }
+  const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain: () => {} })
+  await journaling.open('a server')
+  const entries = async () => {
+    const found: string[] = []
+    for await (const read of readJournal(folder, place.sealing, new Map()))
+      found.push('entry' in read ? (JSON.parse(read.entry) as Entry).document.key : read.problem)
+    return found
+  }
+  await writable(database.db).insertInto('journal_pending').values({ kind: 'locker', key: lockerId }).execute()
+  await writable(database.db).deleteFrom('journal_files').execute()
+  await journaling.catchUp()
+  expect(await entries()).toContain(lockerId)
+  for (const name of await readdir(folder)) if (name.endsWith('.journal')) await rm(join(folder, name))
+  await journaling.tick()
+  await journaling.close()
+  expect(await entries()).toContain(lockerId)
+  expect(await compareWithJournal(database.db, place)).toMatchObject({ missing: { unreadable: [] } })
 })
 
 it('ADD-29 a gateway that cannot write its journal does not start, and names LOGBOOK_DIR', async () => {

@@ -5,6 +5,11 @@ export interface PostgresLine {
   url: string
   /** The next commit after an insert into this table is made, and its answer is lost: the connection breaks. */
   loseCommitOf(table: string): void
+  /**
+   * The next commit after an insert into this table is answered. The query after it on that connection finds all
+   * connections broken, and the next ones lead to what `swap` has put in the place of the database.
+   */
+  failOverAfter(table: string, swap: () => Promise<void>): void
   close(): Promise<void>
 }
 
@@ -13,27 +18,43 @@ export async function openPostgresLine(databaseUrl: string): Promise<PostgresLin
   const target = new URL(databaseUrl)
   const open = new Set<Socket>()
   let losing: string | null = null
+  let swap: (() => Promise<void>) | null = null
+  let swapped = Promise.resolve()
 
-  const server = createServer((client) => {
-    const postgres = connect(Number(target.port), target.hostname)
+  async function join(client: Socket): Promise<void> {
     let isWriting = false
+    let isCommitted = false
     let isLost = false
+    client.on('error', () => client.destroy())
+    // Until then its bytes wait.
+    await swapped
+    const postgres = connect(Number(target.port), target.hostname)
     const end = () => {
       for (const socket of [client, postgres]) open.delete(socket.destroy())
     }
     for (const socket of [client, postgres]) open.add(socket.on('error', end).on('close', end))
     client.on('data', (chunk) => {
       const text = chunk.toString('latin1')
+      if (isCommitted && swap) return failOver(swap)
       if (losing !== null && text.includes(`insert into "${losing}"`)) isWriting = true
       if (isWriting && /\bcommit\0/i.test(text)) {
         losing = null
-        isLost = true
+        isWriting = false
+        isCommitted = swap !== null
+        isLost = swap === null
       }
       postgres.write(chunk)
     })
     postgres.on('data', (chunk) => void (isLost ? end() : client.write(chunk)))
-  })
+  }
 
+  function failOver(to: () => Promise<void>): void {
+    swap = null
+    swapped = to()
+    for (const socket of open) socket.destroy()
+  }
+
+  const server = createServer((client) => void join(client))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const url = new URL(databaseUrl)
@@ -42,6 +63,10 @@ export async function openPostgresLine(databaseUrl: string): Promise<PostgresLin
     url: url.href,
     loseCommitOf(table) {
       losing = table
+    },
+    failOverAfter(table, to) {
+      losing = table
+      swap = to
     },
     close() {
       for (const socket of open) socket.destroy()

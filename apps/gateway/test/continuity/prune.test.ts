@@ -60,4 +60,12 @@ it('ADD-29 the journal is kept for as long as a backup may be restored, by LOGBO
   const pruned = await command('prune', '--before', before, '--reason', 'all backups are younger')
   expect(pruned, pruned.stderr).toMatchObject({ code: 0, stdout: `removed ${old}\n1 files removed.\n` })
   expect(await files()).toEqual([recent])
+
+  const writing = await openTestGateway(place.variables)
+  await healthIn(writing.gateway, 'current')
+  const open = (await files()).filter((name) => name !== recent)
+  const tomorrow = new Date(Date.now() + DAY_SECONDS * 1000).toISOString()
+  await command('prune', '--before', tomorrow, '--reason', 'a backup was made just now')
+  expect(await files()).toEqual(open)
+  await writing.close()
 })

@@ -16,7 +16,7 @@ export async function openRestorable(
   const clock = testClock(Date.now())
   const folder = await mkdtemp(join(tmpdir(), 'svc-restorable-'))
   const places = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: join(folder, 'logbook') }
-  const variables = { ...places, S3_DOOR: 'on', ...own }
+  const variables: Record<string, string> = { ...places, S3_DOOR: 'on', ...own }
   let house: TestGateway
   async function open(): Promise<void> {
     const overrides = await overridesIn(folder)
@@ -39,8 +39,8 @@ export async function openRestorable(
       await open()
     },
     /** A locker of whichever gateway is open. */
-    async locker(owner: Identity, operators: Identity[] = []): Promise<TestLocker> {
-      const made = await house.locker(owner, { operators })
+    async locker(owner: Identity, operators: Identity[] = [], receiptId?: string): Promise<TestLocker> {
+      const made = await house.locker(owner, { operators, ...(receiptId !== undefined && { receiptId }) })
       const ids = { lockerId: made.lockerId, receiptId: made.receiptId }
       const call: TestLocker['call'] = (ops, method, path, body, who = owner) =>
         house.call(who, { method, path: `/v1/lockers/${ids.lockerId}${path}`, body, ops, ...ids })

@@ -159,6 +159,8 @@ forEachDatabase('a restored database', (database) => {
       expect((await now.send('GET', '/health/ready')).status).toBe(200)
       const { body } = await now.send<{ statements: object[] }>('GET', `/v1/storage/statements?receipt_id=${receiptId}`)
       expect(body.statements).toHaveLength(3)
+      const unknown = await now.send<{ hint: string }>('GET', `/v1/receipts/${bought.first.receipt_id}/verify`)
+      expect([unknown.status, unknown.body.hint]).toEqual([404, expect.stringContaining('do not pay again')])
       expectRefusal(await askToAttest(now, { owner: story.owner, receiptId }), 503, 'database_behind')
       expectRefusal(await now.send('GET', `/v1/storage/dsse?receipt_id=${receiptId}`), 503, 'database_behind')
       expectRefusal(await now.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
@@ -184,7 +186,7 @@ forEachDatabase('a restored database', (database) => {
         '11 missing',
       ])
         expect(shown.stdout).toContain(line)
-      expect((await story.command({})).stderr).toContain('say why')
+      expect((await story.command({})).stderr).toContain('--reason needs at least 3 characters')
       const killed = story.start({}, '--reason', 'restored the backup')
       await killed.kill()
       for (const _ of ['first', 'second']) {
@@ -273,6 +275,7 @@ it('T-37 ADD-29 what was committed right before a crash is written to the journa
   await rm(join(story.folder, 'logbook'), { recursive: true })
   const { db, close } = await openDatabase<Schema>({ url: fresh.url, migrations })
   await writable(db).insertInto('journal_pending').values({ kind: 'statement', key: unwritten.digest }).execute()
+  await writable(db).deleteFrom('journal_files').execute()
   await close()
   const next = await story.open()
   await healthIn(next.gateway, 'current')
@@ -303,10 +306,11 @@ describe('T-160 what was committed without an answer is in the journal before an
   })
   afterAll(() => close())
 
+  /** The beginning of its name. */
   const isWritten = async (wanted: string) => {
     const { folder: journal, sealing } = shop.gateway.context.continuity.place!
     for await (const read of readJournal(journal, sealing, new Map()))
-      if ('entry' in read && read.entry.includes(`"key":"${wanted}"`)) return true
+      if ('entry' in read && read.entry.includes(`"key":"${wanted}`)) return true
     return false
   }
   const paid = async () => {
@@ -333,6 +337,27 @@ describe('T-160 what was committed without an answer is in the journal before an
     line.loseCommitOf('receipts')
     await expect(claim(context, proof)).rejects.toThrow()
     expect((await claim(context, proof))[0].isNew).toBe(false)
+    expect(await isWritten(idOf(one))).toBe(true)
+  })
+
+  it('T-160 by a retry, of a refund', async () => {
+    const { tx, quote } = await paid()
+    const { amount } = quotedLeg(quote.accepts[0]!)
+    const order = { network: ORDER.pay_network, tx, asset: 'USDC', amount_raw: `${amount}`, reason: 'paid by mistake' }
+    line.loseCommitOf('refunds')
+    expect((await shop.send('POST', '/v1/internal/operations/payments/refund', order)).status).toBe(503)
+    const again = await shop.send('POST', '/v1/internal/operations/payments/refund', order)
+    expect(again).toMatchObject({ status: 200, body: { changed: false } })
+    expect(await isWritten(`${ORDER.pay_network} ${tx} 0`)).toBe(true)
+  })
+
+  it('T-160 by looking a payment up', async () => {
+    const one = await paid()
+    line.loseCommitOf('receipts')
+    expect((await shop.confirm({ pay_req_id: payReqId(one.quote) }, one.tx)).status).toBe(503)
+    const query = `network=${ORDER.pay_network}&tx=${one.tx}`
+    const found = await shop.send('GET', `/v1/internal/operations/payments?${query}`)
+    expect(found.body).toMatchObject({ receipts: [{ receipt_id: idOf(one) }] })
     expect(await isWritten(idOf(one))).toBe(true)
   })
 

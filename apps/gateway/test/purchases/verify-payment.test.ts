@@ -5,6 +5,7 @@ import { writable } from '@svc/devnet/writable'
 import { receiptId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { buy, expectError, openMarket, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/testbed/market'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 const market = forAllTests(() => openMarket())
@@ -133,4 +134,11 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     expect((await verify(primary.receipt_id, moved)).body).toMatchObject({ verified: true })
     await moved.close()
   })
+})
+
+it('RCPT-09 GET …/verify-payment says that the chain cannot be asked where no node is set, with and without the quote', async () => {
+  const house = await openTestGateway({ DATABASE_URL: database.url })
+  onTestFinished(house.close)
+  expectError(await verify(primary.receipt_id, house), 503, 'chain_unavailable')
+  expectError(await verify(await house.receipt(ed25519Identity()), house), 503, 'chain_unavailable')
 })

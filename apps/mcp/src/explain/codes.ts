@@ -172,7 +172,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
     'The database of the gateway was restored and may lack what was signed or paid, or its clock is wrong: it can be read only.',
     'nothing was changed: do not pay again; try later, and tell the user that the operator has to look',
   ),
-  logbook_unavailable: of('The gateway cannot record what it signs.', 'do not pay again; repeat the same call later'),
+  logbook_unavailable: of('The gateway cannot write its journal.', 'do not pay again; repeat the same call later'),
   LOCKER_CAPACITY_EXCEEDED: of(
     'The locker does not have this much room, or has expired.',
     'tell the user: `renew_locker` adds room and time for money; `delete_file` makes room',

@@ -1,7 +1,19 @@
 // The files of a journal in a folder: each process appends to one of its own, line by line after a head.
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type FileHandle, link, mkdir, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
@@ -18,7 +30,7 @@ export const JOURNAL = '.journal'
 const ID = 'id'
 const TOUCH_MS = 5000
 /** A file that was not touched for this long belongs to nobody. */
-const ALIVE_MS = 20_000
+export const ALIVE_MS = 20_000
 
 export async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -37,6 +49,18 @@ export async function filesIn(folder: string, ending = JOURNAL): Promise<Journal
     if (found) files.push({ name, size: found.size, touchedMs: found.mtimeMs })
   }
   return files
+}
+
+/** Names of files that were pruned: one that is gone otherwise was lost. */
+const PRUNED = 'pruned'
+
+/** Durable when it resolves. */
+export async function notePruned(folder: string, names: readonly string[]): Promise<void> {
+  await appendFile(join(folder, PRUNED), names.map((name) => `${name}\n`).join(''), { mode: 0o600, flush: true })
+}
+
+export async function readPruned(folder: string): Promise<Set<string>> {
+  return new Set((await readFile(join(folder, PRUNED), 'utf8').catch(() => '')).split('\n'))
 }
 
 export async function removeFile(folder: string, name: string): Promise<void> {
@@ -76,15 +100,20 @@ export interface Head extends Owner {
 
 const MAGIC = 'svc-journal 1 '
 
-/** Null where the file has no whole head. */
-export async function readHead(folder: string, name: string): Promise<{ text: string; head: Head } | null> {
-  for await (const { text } of readLines(join(folder, name), 0)) return parseHead(text)
+export interface FirstLine extends Line {
+  /** Null where the line is damaged. */
+  head: Head | null
+}
+
+/** Null where the file has no whole line: a crash came before the first entry. */
+export async function readHead(folder: string, name: string): Promise<FirstLine | null> {
+  for await (const line of readLines(join(folder, name), 0)) return { ...line, head: parseHead(line.text) }
   return null
 }
 
-function parseHead(text: string): { text: string; head: Head } | null {
+function parseHead(text: string): Head | null {
   try {
-    return text.startsWith(MAGIC) ? { text, head: JSON.parse(text.slice(MAGIC.length)) as Head } : null
+    return text.startsWith(MAGIC) ? (JSON.parse(text.slice(MAGIC.length)) as Head) : null
   } catch {
     return null
   }
@@ -95,6 +124,7 @@ export interface FileWriter {
   /** The first line, without its end. */
   head: string
   size(): number
+  hasEntries(): boolean
   /** Durable when it resolves. */
   append(text: string): Promise<void>
   close(): Promise<void>
@@ -102,10 +132,10 @@ export interface FileWriter {
 
 export async function beginFile(
   folder: string,
-  { database, key }: Pick<Head, 'database' | 'key'>,
+  { id, database, key }: Pick<Head, 'database' | 'key'> & { id: string },
 ): Promise<FileWriter> {
   const time = new Date().toISOString().replaceAll(':', '')
-  const name = `${time}-${process.pid}-${randomBytes(4).toString('hex')}${JOURNAL}`
+  const name = `${time}-${process.pid}-${randomBytes(4).toString('hex')}${endingOf(id)}`
   const path = join(folder, name)
   const head = `${MAGIC}${JSON.stringify({ host: hostname(), pid: process.pid, database, key } satisfies Head)}`
   const file = await open(path, 'ax', 0o600)
@@ -122,6 +152,7 @@ export async function beginFile(
   } catch (error) {
     // Where the disk is full, it is tried again and again.
     await file.close()
+    await removeFile(folder, name).catch(() => {})
     throw error
   }
   const touch = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), TOUCH_MS)
@@ -130,11 +161,28 @@ export async function beginFile(
     name,
     head,
     size: () => size,
+    hasEntries: () => size > Buffer.byteLength(head) + 1,
     append,
     async close() {
       clearInterval(touch)
       await file.close()
     },
+  }
+}
+
+/** Names of files tell in whose folder they are: a database may know files of several machines. */
+export function endingOf(id: string): string {
+  return `-${id.slice(0, 8)}${JOURNAL}`
+}
+
+/** 0 where there is none. Of a file that another machine writes to, only opening it tells how long it is now. */
+export async function sizeOf(folder: string, name: string): Promise<number> {
+  try {
+    const file = await open(join(folder, name), 'r')
+    return (await file.stat().finally(() => file.close())).size
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    throw error
   }
 }
 

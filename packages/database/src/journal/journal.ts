@@ -15,7 +15,9 @@ import {
   readBefore,
   readHead,
   readLines,
+  readPruned,
   removeFile,
+  sizeOf,
 } from './folder.ts'
 import { BOND_CHARACTERS, bondAfter, bondOfHead, type Sealing } from './sealing.ts'
 
@@ -24,6 +26,8 @@ export interface Place {
   file: string
   /** In bytes. */
   end: number
+  /** It was read or written farther before: somebody has removed or shortened the file. */
+  isLoss?: true
 }
 
 export interface Journal {
@@ -31,8 +35,10 @@ export interface Journal {
   id: string
   /** Durable when it resolves; entries of several callers share a sync. */
   append(entries: readonly string[]): Promise<void>
-  /** Where the files of this process end, the one that it writes to last. */
+  /** Where the files of this process end that have entries, the one that it writes to last. */
   places(): Place[]
+  /** Once, where somebody has removed or shortened the file that is written to: the next entry begins another. */
+  findLoss(): Promise<Place | null>
   /** Begins a new file for another history of the database. */
   turnTo(history: string): Promise<void>
   close(): Promise<void>
@@ -60,15 +66,17 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
   const id = await makeFolderId(folder).catch(cannotWrite)
   let wanted = history
   let written = history
-  const begin = () => beginFile(folder, { database: wanted, key: sealing.keyId })
+  const begin = () => beginFile(folder, { id, database: wanted, key: sealing.keyId })
   let writer = await begin().catch(cannotWrite)
   let bond = bondOfHead(writer.head)
   const ended: Place[] = []
   /** The file may end in the middle of a line, which would take the next entry with it: that one begins a new file. */
   let isCutOff = false
+  /** Somebody has removed or shortened the file. */
+  let isLost = false
 
   const write = batch(async (calls: (readonly string[])[]) => {
-    if (isCutOff || written !== wanted || writer.size() > MAX_FILE_BYTES) await turn()
+    if (isCutOff || isLost || written !== wanted || writer.size() > MAX_FILE_BYTES) await turn()
     let last = bond
     const lines = calls.flat().map((entry) => {
       const line = sealing.seal(entry, last)
@@ -85,12 +93,19 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
   async function turn(): Promise<void> {
     const history = wanted
     const next = await begin()
-    await writer.close().catch(() => {})
-    ended.push(placeOf(writer))
+    await end().catch(() => {})
+    if (writer.hasEntries() && !isLost) ended.push(placeOf(writer))
     writer = next
     written = history
     bond = bondOfHead(writer.head)
     isCutOff = false
+    isLost = false
+  }
+
+  async function end(): Promise<void> {
+    await writer.close()
+    // Where a full disk cut it off, it may have whole lines, which other processes have read.
+    if (!writer.hasEntries() && !(await hasLinesAfter(folder, writer.name, 0))) await removeFile(folder, writer.name)
   }
 
   function cannotWrite(cause: Error): never {
@@ -102,16 +117,19 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
   return {
     id,
     append: (entries) => write(entries),
-    places: () => [...ended, placeOf(writer)],
+    places: () => (writer.hasEntries() && !isLost ? [...ended, placeOf(writer)] : [...ended]),
+    async findLoss() {
+      const { file, end } = placeOf(writer)
+      const size = isLost ? end : await sizeOf(folder, file)
+      if (size >= end || file !== writer.name) return null
+      isLost = true
+      return { file, end: size, isLoss: true }
+    },
     async turnTo(other) {
       wanted = other
       await write([])
     },
-    async close() {
-      await writer.close()
-      const hasEntries = writer.size() > writer.head.length + 1
-      if (!hasEntries) await removeFile(folder, writer.name)
-    },
+    close: end,
   }
 }
 
@@ -151,27 +169,49 @@ export async function* readJournal(
 
 /** Whether a file has whole lines after a place, its head apart. */
 export async function hasLinesAfter(folder: string, file: string, known: number): Promise<boolean> {
-  const begun = await readHead(folder, file)
-  const from = Math.max(known, begun ? begun.text.length + 1 : 0)
+  const first = await readHead(folder, file)
+  // One that is damaged is read as an entry is.
+  const from = Math.max(known, first?.head ? first.end : 0)
   for await (const _ of readLines(join(folder, file), from)) return true
   return false
 }
 
 async function* readFileFrom(folder: string, file: string, sealing: Sealing, from: number): AsyncGenerator<Read> {
   const path = join(folder, file)
-  const begun = await readHead(folder, file)
-  // A crash came before the first entry.
-  if (!begun) return
-  const first = Buffer.byteLength(begun.text) + 1
-  const start = Math.max(from, first)
-  let bond = start > first ? await bondBefore(path, start) : bondOfHead(begun.text)
+  const first = await readHead(folder, file)
+  if (!first) return
+  const { head } = first
+  if (!head && from < first.end) yield { problem: DAMAGED, place: { file, end: first.end } }
+  const problem = head && head.key !== sealing.keyId ? OTHER_KEY : DAMAGED
+  const start = Math.max(from, first.end)
+  const bondOfFirst = head ? bondOfHead : bondAfter
+  let bond = start > first.end ? await bondBefore(path, start) : bondOfFirst(first.text)
+  // An entry that a crash cut off is no line: it was never durable, so nobody was answered and nobody learned of it.
   for await (const { text, end } of readLines(path, start)) {
     const place = { file, end }
-    const entry = begun.head.key === sealing.keyId ? sealing.open(text, bond) : null
+    const entry = sealing.open(text, bond)
     bond = bondAfter(text)
-    if (entry !== null) yield { entry, place }
-    else yield { problem: begun.head.key === sealing.keyId ? DAMAGED : OTHER_KEY, place }
+    yield entry === null ? { problem, place } : { entry, place }
   }
+}
+
+export interface Loss {
+  problem: string
+  /** Where the file ends now. */
+  place: Place
+}
+
+/** Files that are shorter than they are known to be, or gone although nobody has pruned them. */
+export async function findLosses(folder: string, known: ReadonlyMap<string, number>): Promise<Loss[]> {
+  const losses: Loss[] = []
+  for (const [file, end] of known) {
+    const size = await sizeOf(folder, file)
+    const problem = size === 0 ? 'is missing or empty' : 'is shorter than it was'
+    if (size < end) losses.push({ problem, place: { file, end: size, isLoss: true } })
+  }
+  // Read last: what is pruned meanwhile was noted before.
+  const pruned = await readPruned(folder)
+  return losses.filter(({ place }) => !pruned.has(place.file))
 }
 
 const DAMAGED = 'is damaged'

@@ -12,11 +12,12 @@ import { unixNow } from '../../context.ts'
 import type { Db, RegistryEntryTable, Tx } from '../../db/schema.ts'
 import { delayOf, limitsOf } from '../budget.ts'
 import type { AnchorsContext } from '../room.ts'
+import { noteOfStatement } from '../store.ts'
 import type { EvmRegistry } from './client.ts'
 import { RegistryError } from './errors.ts'
 import { changeEntry, findEntry, openEntries } from './store.ts'
 
-type Parts = Pick<AnchorsContext, 'database' | 'config' | 'now' | 'log'>
+type Parts = Pick<AnchorsContext, 'database' | 'config' | 'now' | 'log' | 'continuity'>
 
 /**
  * Throws when the entry cannot be written now; the reason is recorded with it. An entry that the budget does not allow
@@ -108,6 +109,7 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
           if (!found || found.state === 'done') return 'done'
           entry = found
           if (entry.tx === null) return null
+          await parts.continuity.requireWritten(...(await noteOfStatement(db, entry)))
           const failure = await resolveEntry(parts, registry, entry)
           // The entry no longer names the transaction: the reason is recorded with it as it is now.
           entry = { ...entry, tx: null }
@@ -127,6 +129,7 @@ async function write(parts: Parts, registry: EvmRegistry, first: RegistryEntryTa
       },
       note,
       async send({ tx, raw }) {
+        await parts.continuity.requireWritten(...(await noteOfStatement(db, entry)))
         if ((await registry.send(raw)) === 'nonce_taken') await forgetTransaction(parts, { ...entry, tx })
       },
     })

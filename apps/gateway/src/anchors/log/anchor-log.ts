@@ -2,6 +2,7 @@
 // statements: simulated, signed and noted before it is sent; resolved by its signature before another is signed; one at a
 // time over all replicas, by a unique index (T-105).
 
+import type { SolanaNodes } from '@svc/payments/solana/nodes'
 import { outcomesOf, type SolanaOutcome, watchTransaction } from '@svc/payments/solana/outcome'
 import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'
 import { sendOnce } from '@svc/payments/transactions'
@@ -9,6 +10,7 @@ import { fromHex } from '@svc/protocol/bytes'
 import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
 import { checkBudget, giveBack, spend } from '../../budgets/budgets.ts'
 import { unixNow } from '../../context.ts'
+import { anchorKey } from '../../continuity/documents.ts'
 import type { LogAnchorTable, LogCheckpointTable } from '../../db/schema.ts'
 import type { LogContext } from '../../log/room.ts'
 import { memoInstruction } from '../memo.ts'
@@ -52,9 +54,16 @@ async function publish(
       const [sent] = await logAnchorsIn(db, 'sent', 1)
       if (!sent) return due && !isOverBudget && round === 0 ? null : 'waiting'
       // The process that noted it may have stopped before sending it.
-      if (round === 0) await publisher.nodes.send(sent.raw)
+      if (round === 0) {
+        const noted = [
+          { kind: 'checkpoint', key: `${sent.size}` } as const,
+          { kind: 'log_anchor', key: anchorKey(sent.tx, 'sent') } as const,
+        ]
+        await context.continuity.requireWritten(...noted)
+        await publisher.nodes.send(sent.raw)
+      }
       const found = await watchTransaction(publisher.nodes, sent, config.anchors.waitSeconds * 1000)
-      return (await record(context, publisher, sent, found)) ? 'anchored' : 'waiting'
+      return (await recordLogAnchor(context, publisher.nodes, sent, found)) ? 'anchored' : 'waiting'
     },
     async sign() {
       isOverBudget = (await checkBudget(db, context, BUDGET)) !== null
@@ -73,7 +82,7 @@ async function publish(
         if (!(await insertLogAnchor(tx, draft(context, publisher, origin, due!, signed)))) return false
         isOverBudget = (await spend(tx, context, { ...BUDGET, tx: signed.tx, amount: publisher.maxFee })) !== null
         if (isOverBudget) await deleteLogAnchor(tx, signed.tx)
-        else note({ kind: 'log_anchor', key: signed.tx })
+        else note({ kind: 'log_anchor', key: anchorKey(signed.tx, 'sent') })
         return !isOverBudget
       }),
     send: ({ raw }) => publisher.nodes.send(raw),
@@ -105,9 +114,9 @@ function draft(
 }
 
 /** Whether the checkpoint is on chain now. What is lost is published by the next run, which signs anew. */
-async function record(
-  context: AnchorsContext,
-  { nodes }: Publisher,
+export async function recordLogAnchor(
+  context: Pick<AnchorsContext, 'database' | 'log'>,
+  nodes: Pick<SolanaNodes, 'costs'>,
   anchor: LogAnchorTable,
   found: SolanaOutcome,
 ): Promise<boolean> {
@@ -118,12 +127,17 @@ async function record(
     if (!costs) return false
     const state = found.commitment === 'finalized' ? 'finalized' : 'landed'
     const { slot, blockTime: block_time, feeLamports: fee_lamports } = costs
-    return commit((tx) => changeLogAnchor(tx, anchor, { state, slot, block_time, fee_lamports }))
+    return commit(async (tx, note) => {
+      const isFirst = await changeLogAnchor(tx, anchor, { state, slot, block_time, fee_lamports })
+      if (isFirst) note({ kind: 'log_anchor', key: anchorKey(anchor.tx, state) })
+      return isFirst
+    })
   }
   const fee_lamports = costs?.feeLamports ?? null
-  await commit(async (tx) => {
-    const isFirst = await changeLogAnchor(tx, anchor, { state: found.outcome, fee_lamports })
-    if (isFirst && found.outcome === 'expired') await giveBack(tx, anchor.tx)
+  await commit(async (tx, note) => {
+    if (!(await changeLogAnchor(tx, anchor, { state: found.outcome, fee_lamports }))) return
+    note({ kind: 'log_anchor', key: anchorKey(anchor.tx, found.outcome) })
+    if (found.outcome === 'expired') await giveBack(tx, anchor.tx)
   })
   context.log.warn({ err: lostTransaction(anchor, found) }, 'a checkpoint of the log was not published')
   return false
@@ -136,6 +150,6 @@ async function watchLanded(context: AnchorsContext, publisher: Publisher): Promi
   for (const [i, anchor] of landed.entries()) {
     const found = outcomes[i]
     const isChanged = found && !(found.outcome === 'landed' && found.commitment === 'confirmed')
-    if (isChanged) await record(context, publisher, anchor, found)
+    if (isChanged) await recordLogAnchor(context, publisher.nodes, anchor, found)
   }
 }

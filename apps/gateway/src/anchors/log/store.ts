@@ -6,6 +6,10 @@ export function logAnchorsIn(db: Db, state: 'sent' | 'landed', limit: number): P
   return db.selectFrom('log_anchors').selectAll().where('state', '=', state).orderBy('size').limit(limit).execute()
 }
 
+export async function findLogAnchor(db: Db, signature: string): Promise<LogAnchorTable | null> {
+  return (await db.selectFrom('log_anchors').selectAll().where('tx', '=', signature).executeTakeFirst()) ?? null
+}
+
 /** The newest that may be good. */
 export async function newestLogAnchor(db: Db): Promise<LogAnchorTable | null> {
   const row = db.selectFrom('log_anchors').selectAll().where(anchorMayBeGood).orderBy('size', 'desc').limit(1)

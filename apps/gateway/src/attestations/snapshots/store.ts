@@ -43,13 +43,7 @@ export function selectListedFiles(db: Db, lockerId: string) {
 
 /** Most chunks exist already, from the previous snapshot. */
 export async function storeChunks(tx: Tx, chunks: readonly ChunkRow[]): Promise<void> {
-  if (chunks.length === 0) return
-  const stored = await tx
-    .selectFrom('snapshot_chunks')
-    .select('chunk_id')
-    .where('chunk_id', 'in', idsOf(chunks))
-    .execute()
-  const isStored = new Set(idsOf(stored))
+  const isStored = await storedChunks(tx, idsOf(chunks))
   const missing = chunks.filter(({ chunk_id }) => !isStored.has(chunk_id))
   if (missing.length === 0) return
   await tx
@@ -57,6 +51,14 @@ export async function storeChunks(tx: Tx, chunks: readonly ChunkRow[]): Promise<
     .values(missing)
     .onConflict((conflict) => conflict.column('chunk_id').doNothing())
     .execute()
+}
+
+/** Those of the ids that are there. */
+export async function storedChunks(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  return new Set(
+    idsOf(await db.selectFrom('snapshot_chunks').select('chunk_id').where('chunk_id', 'in', ids).execute()),
+  )
 }
 
 /** In the transaction that writes the statement about it. */

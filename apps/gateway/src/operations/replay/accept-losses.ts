@@ -3,8 +3,8 @@
 import { readJournal } from '@svc/database/journal/journal'
 import { lockAttestation } from '../../attestations/store.ts'
 import { unknownAnchors } from '../../continuity/anchored.ts'
-import type { Entry } from '../../continuity/documents.ts'
-import { type NamedStatement, unknownStatements } from '../../continuity/statements.ts'
+import type { Document, Entry } from '../../continuity/documents.ts'
+import { type NamedStatement, publishedStatement, unknownStatements } from '../../continuity/statements.ts'
 import { findReceiptOfProof, readTo } from '../../continuity/store.ts'
 import type { Tx } from '../../db/schema.ts'
 import { findLockerOfReceipt } from '../../lockers/store.ts'
@@ -34,11 +34,17 @@ async function* lostStatements({
   if (!place) return
   for await (const read of readJournal(place.folder, place.sealing, await readTo(db))) {
     if (!('entry' in read)) continue
-    const { document } = JSON.parse(read.entry) as Entry
-    if (document.kind !== 'statement') continue
-    const { key: digest, proofId, statement } = document
-    yield* await unknownStatements(db, [{ proofId, digest, sequence: statement.sequence }])
+    const named = namedBy((JSON.parse(read.entry) as Entry).document)
+    if (named) yield* await unknownStatements(db, [named])
   }
+}
+
+/** The line of a statement may be damaged, and that of its anchor not. */
+function namedBy(document: Document): NamedStatement | null {
+  if (document.kind === 'publication') return publishedStatement(document.publication)
+  if (document.kind !== 'statement') return null
+  const { key: digest, proofId, statement } = document
+  return { proofId, digest, sequence: statement.sequence }
 }
 
 /** False where the proof is of no locker in this database: then nothing follows. */

@@ -4,7 +4,7 @@
 import { type Place, readJournal } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { type LogGap, unknownAnchors } from '../../continuity/anchored.ts'
-import type { AccessDocument, Document, Entry } from '../../continuity/documents.ts'
+import type { Document, Entry, LogAnchorDocument, PublicationDocument } from '../../continuity/documents.ts'
 import { withAnchored } from '../../continuity/gaps.ts'
 import { compareWithJournal, countMissing, type Missing, NOTHING } from '../../continuity/missing.ts'
 import { findAwaited, giveUpAbsent } from '../../continuity/replicas/replica.ts'
@@ -17,10 +17,13 @@ import { appendAudit } from '../audit.ts'
 import type { OperationsContext } from '../room.ts'
 import { acceptLosses } from './accept-losses.ts'
 import { type BegunLog, beginLog } from './begin-log.ts'
+import { findLostFiles, type LostFiles } from './lost-files.ts'
 import { restoreAccess } from './restore-access.ts'
+import { hasOutcome, restoreOutcome, restoreSent } from './restore-anchors.ts'
 import { restoreCheckpoint, restorePublished } from './restore-log.ts'
 import { restoreLocker, restoreReceipt, restoreRefund } from './restore-purchase.ts'
-import { restoreChunks, restoreLogAnchor, restorePublication, restoreStatement } from './restore-statement.ts'
+import { restoreChunks, restoreStatement } from './restore-statement.ts'
+import type { Restored } from './restored.ts'
 
 export interface Examined {
   missing: Missing
@@ -51,14 +54,30 @@ export async function examineDatabase(context: OperationsContext): Promise<Exami
 
 export interface ReplayReport extends Examined {
   /** What was written, by kind. */
-  replayed: Partial<Record<Document['kind'], number>>
+  replayed: Counts
   /** What could not be, and why. */
   problems: string[]
-  /** Statements that were accepted as lost, and machines. */
-  accepted: { statements: number; journals: AwaitedLogbook[] }
+  /** What was given up; null where nothing was to be. */
+  accepted: Accepted | null
+  lostFiles: LostFiles
   /** Where a log began. */
   begun: BegunLog | null
 }
+
+export interface Accepted {
+  /** Documents that are in the journal or on chain, by kind. */
+  counts: Counts
+  /** How many proofs go on after a statement that is lost. */
+  proofs: number
+  /** Files with lines that cannot be read, and why. */
+  unreadable: string[]
+  /** Entries of the logbook of release 1.1.0. */
+  earlier: number
+  /** Journals of machines that are gone. */
+  journals: AwaitedLogbook[]
+}
+
+type Counts = Missing['counts']
 
 export interface ReplayOrder {
   reason: string
@@ -68,31 +87,54 @@ export interface ReplayOrder {
   newLog?: string | undefined
 }
 
+const MAX_AUDITED = 50
+
 export async function replay(context: OperationsContext, actor: Actor, order: ReplayOrder): Promise<ReplayReport> {
   const { commit } = context.database
-  const problems = new Set<string>()
-  const replayed = context.continuity.place ? await replayJournal(context, problems) : {}
+  const replayed: Counts = {}
+  let problems = await replayJournal(context, replayed)
   const begun = order.newLog === undefined ? null : await beginLog(context, actor, order.newLog, order.reason)
   const unpublished = begun ? null : await replayPublished(context)
-  if (unpublished) problems.add(unpublished)
+  // The published log may have what documents of the journal follow on.
+  if (problems.size > 0) problems = await replayJournal(context, replayed)
   let left = await examineDatabase(context)
-  const accepted: ReplayReport['accepted'] = { statements: 0, journals: [] }
+  let accepted: Accepted | null = null
   if (order.accept) {
-    accepted.statements = await acceptLosses(context)
-    accepted.journals = await giveUpAbsent(context.database)
-    await commit((tx) => setRead(tx, left.ends))
+    const { statement = 0 } = left.missing.counts
+    const proofs = await acceptLosses(context)
+    // Statements may follow over the gap.
+    const regained: Counts = {}
+    problems = await replayJournal(context, regained)
+    add(replayed, regained)
     left = await examineDatabase(context)
+    const { counts, unreadable, earlier } = left.missing
+    const lost = statement - (regained.statement ?? 0)
+    const journals = await giveUpAbsent(context.database)
+    accepted = { counts: { ...counts, ...(lost > 0 && { statement: lost }) }, proofs, unreadable, earlier, journals }
   }
-  await commit((tx) =>
-    appendAudit(context, tx, {
+  const sentences = [...new Set(problems.values()), ...(unpublished ? [unpublished] : [])]
+  await commit(async (tx) => {
+    // Nobody looks again for what the entry of the audit log says is lost.
+    if (accepted) await setRead(tx, left.ends)
+    await appendAudit(context, tx, {
       actor: actor.identity,
-      action: order.accept ? 'accept_losses' : 'replay',
+      action: accepted ? 'accept_losses' : 'replay',
       target: 'database',
       reason: order.reason,
-      details: { replayed, problems: problems.size, accepted: accepted.statements, left: countMissing(left.missing) },
-    }),
-  )
-  return { ...left, replayed, problems: [...problems], accepted, begun }
+      details: {
+        replayed,
+        problems: sentences.slice(0, MAX_AUDITED),
+        ...(accepted ? { accepted } : { left: countMissing(left.missing) }),
+      },
+    })
+  })
+  if (accepted) left = await examineDatabase(context)
+  const lostFiles = await findLostFiles(context.database.db)
+  return { ...left, replayed, problems: sentences, accepted, lostFiles, begun }
+}
+
+function add(counts: Counts, more: Counts): void {
+  for (const kind of Object.keys(more) as Document['kind'][]) counts[kind] = (counts[kind] ?? 0) + (more[kind] ?? 0)
 }
 
 /** A sentence where the log is not what the database has, or cannot be read. */
@@ -105,75 +147,122 @@ async function replayPublished(context: OperationsContext): Promise<string | nul
   }
 }
 
+interface Step {
+  isDue(document: Document): boolean
+  /** For documents that have an order, across the files of several processes: they are written together. */
+  inOrder?: true
+  /** It waits for the chain, so each document is written by itself. */
+  asksChain?: true
+}
+
 /** Later ones need what earlier ones write: statements and renewals belong to lockers, and lockers to receipts. */
-const STEPS: ((document: Document) => boolean)[] = [
-  (document) => document.kind === 'refund' || document.kind === 'locker' || isPurchase(document),
-  ({ kind }) => kind === 'access',
-  (document) => document.kind === 'receipt' && !isPurchase(document),
-  ({ kind }) => kind === 'chunks' || kind === 'statement' || kind === 'checkpoint' || kind === 'log_anchor',
-  ({ kind }) => kind === 'publication',
+const STEPS: Step[] = [
+  { isDue: (document) => document.kind === 'refund' || document.kind === 'locker' || isPurchase(document) },
+  { isDue: ({ kind }) => kind === 'access', inOrder: true },
+  { isDue: (document) => document.kind === 'receipt' && !isPurchase(document), inOrder: true },
+  { isDue: ({ kind }) => kind === 'chunks' || kind === 'statement' || kind === 'checkpoint' },
+  { isDue: (document) => isAnchor(document) && hasOutcome(document) },
+  { isDue: (document) => isAnchor(document) && !hasOutcome(document), asksChain: true },
 ]
 
 function isPurchase(document: Document): boolean {
   return document.kind === 'receipt' && document.renewal === null
 }
 
+function isAnchor(document: Document): document is PublicationDocument | LogAnchorDocument {
+  return document.kind === 'publication' || document.kind === 'log_anchor'
+}
+
 const AT_ONCE = 100
+/** Documents of large lockers have long lists of files. */
+const CHARACTERS_AT_ONCE = 8_000_000
 
-async function replayJournal(context: OperationsContext, problems: Set<string>): Promise<ReplayReport['replayed']> {
-  const replayed: ReplayReport['replayed'] = {}
-  const write = async (documents: readonly Document[]) => {
-    const found = await writeAll(context, documents)
-    for (const [i, { kind }] of documents.entries()) {
-      const problem = found[i]
-      if (problem) problems.add(problem)
-      else replayed[kind] = (replayed[kind] ?? 0) + 1
+/** Sentences, by the names of documents. */
+type Problems = Map<string, string>
+
+/** Until no more is written: what one file lacks may be in a later one. Adds to the counts of what was written. */
+async function replayJournal(context: OperationsContext, replayed: Counts): Promise<Problems> {
+  let problems: Problems | null = null
+  for (;;) {
+    const written: Counts = {}
+    problems = await replayOnce(context, written, problems)
+    add(replayed, written)
+    if (problems.size === 0 || Object.keys(written).length === 0) return problems
+  }
+}
+
+/** `only`: what was not written the last time. */
+async function replayOnce(context: OperationsContext, written: Counts, only: Problems | null): Promise<Problems> {
+  const problems: Problems = new Map()
+  const write = async (step: Step, documents: readonly Document[]) => {
+    const restored = await restoreAll(context, step, documents)
+    for (const [i, document] of documents.entries()) {
+      const outcome = restored[i]
+      if (outcome === 'written') add(written, { [document.kind]: 1 })
+      else if (outcome && outcome !== 'known') problems.set(nameOf(document), outcome.problem)
     }
   }
-  for (const isDue of STEPS) {
-    const access: AccessDocument[] = []
-    let page: Document[] = []
-    for await (const document of documentsOf(context)) {
-      if (!isDue(document)) continue
-      if (document.kind === 'access') access.push(document)
-      else page.push(document)
-      if (page.length < AT_ONCE) continue
-      await write(page)
+  for (const step of STEPS) {
+    let page: Entry[] = []
+    let characters = 0
+    for await (const { entry, length } of entriesOf(context)) {
+      if (!step.isDue(entry.document) || (only && !only.has(nameOf(entry.document)))) continue
+      page.push(entry)
+      characters += length
+      if (step.inOrder || (page.length < AT_ONCE && characters < CHARACTERS_AT_ONCE)) continue
+      await write(step, documentsOf(page))
       page = []
+      characters = 0
     }
-    await write(page)
-    // All at once: they have an order.
-    await write(access)
+    await write(step, documentsOf(step.inOrder ? page.toSorted(byTime) : page))
   }
-  return replayed
-}
-
-async function* documentsOf({ database, continuity }: OperationsContext): AsyncGenerator<Document> {
-  const { place } = continuity
-  if (!place) return
-  const from = await readTo(database.db)
-  for await (const read of readJournal(place.folder, place.sealing, from))
-    if ('entry' in read) yield (JSON.parse(read.entry) as Entry).document
-}
-
-/** What keeps each of them from being written; null where nothing does. */
-async function writeAll(context: OperationsContext, documents: readonly Document[]): Promise<(string | null)[]> {
-  const { commit } = context.database
-  if (documents.every((document) => document.kind === 'access')) return commit((tx) => restoreAccess(tx, documents))
-  if (documents[0]?.kind !== 'publication')
-    return commit(async (tx) => {
-      const problems: (string | null)[] = []
-      for (const document of documents) problems.push(await restore(context, tx, document))
-      return problems
-    })
-  const problems: (string | null)[] = []
-  for (const document of documents)
-    if (document.kind === 'publication')
-      problems.push(await restorePublication(context, context.publications?.nodes ?? null, document))
   return problems
 }
 
-async function restore(context: OperationsContext, tx: Tx, document: Document): Promise<string | null> {
+function nameOf({ kind, key }: Document): string {
+  return `${kind} ${key}`
+}
+
+function documentsOf(entries: readonly Entry[]): Document[] {
+  return entries.map(({ document }) => document)
+}
+
+/** Renewals of one second by when they were paid; changes of access have times of their own. */
+function byTime(a: Entry, b: Entry): number {
+  return a.at - b.at || renewedAt(a) - renewedAt(b)
+}
+
+function renewedAt({ document }: Entry): number {
+  return (document.kind === 'receipt' && document.renewal?.renewed_at) || 0
+}
+
+async function* entriesOf({
+  database,
+  continuity,
+}: OperationsContext): AsyncGenerator<{ entry: Entry; length: number }> {
+  const { place } = continuity
+  if (!place) return
+  for await (const read of readJournal(place.folder, place.sealing, await readTo(database.db)))
+    if ('entry' in read) yield { entry: JSON.parse(read.entry) as Entry, length: read.entry.length }
+}
+
+async function restoreAll(context: OperationsContext, step: Step, documents: readonly Document[]): Promise<Restored[]> {
+  const { commit } = context.database
+  const restored: Restored[] = []
+  if (step.asksChain) {
+    for (const document of documents) if (isAnchor(document)) restored.push(await restoreSent(context, document))
+    return restored
+  }
+  if (documents.length === 0) return restored
+  return commit(async (tx) => {
+    if (documents.every((document) => document.kind === 'access')) return restoreAccess(tx, documents)
+    const found: Restored[] = []
+    for (const document of documents) found.push(await restore(context, tx, document))
+    return found
+  })
+}
+
+async function restore(context: OperationsContext, tx: Tx, document: Document): Promise<Restored> {
   switch (document.kind) {
     case 'receipt':
       return restoreReceipt(context, tx, document)
@@ -185,13 +274,12 @@ async function restore(context: OperationsContext, tx: Tx, document: Document): 
       return restoreChunks(tx, document)
     case 'statement':
       return restoreStatement(context, tx, document)
-    case 'log_anchor':
-      return restoreLogAnchor(tx, document)
     case 'checkpoint':
       return restoreCheckpoint(tx, document)
-    case 'access':
     case 'publication':
-      // It asks the chain, and no transaction may wait for that.
-      throw new Error('these are restored by themselves')
+    case 'log_anchor':
+      return restoreOutcome(context, tx, document)
+    case 'access':
+      throw new Error('changes of access are restored together')
   }
 }

@@ -15,6 +15,7 @@ import {
 import { putOperator, removeOperatorFrom } from '../../lockers/operators.ts'
 import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../../lockers/store.ts'
 import { expireSessionsOfKey } from '../../transfers/sessions/store.ts'
+import type { Restored } from './restored.ts'
 
 /** Of two in the same second, the one that gives or lifts does not count. */
 function inOrder(documents: readonly AccessDocument[]): AccessDocument[] {
@@ -27,22 +28,25 @@ function isStrict({ change }: AccessDocument): boolean {
   return change.what !== 'operator_added' && change.what !== 's3_key_made' && change.what !== 'key_announced'
 }
 
-/** For each, null where it is in the database then; a sentence where it cannot be. */
-export async function restoreAccess(tx: Tx, documents: readonly AccessDocument[]): Promise<(string | null)[]> {
-  const problems: (string | null)[] = []
+export async function restoreAccess(tx: Tx, documents: readonly AccessDocument[]): Promise<Restored[]> {
+  const restored: Restored[] = []
   const added: AccessDocument[] = []
   for (const document of documents) {
     const { change } = document
-    const isLost = 'locker' in change && !(await findLocker(tx, change.locker))
-    problems.push(isLost ? `access to ${change.locker} changed, which is not in this database` : null)
-    if (!isLost && (await insertAccessChange(tx, document))) added.push(document)
+    if ('locker' in change && !(await findLocker(tx, change.locker))) {
+      restored.push({ problem: `access to ${change.locker} changed, which is not in this database` })
+      continue
+    }
+    const isAdded = await insertAccessChange(tx, document)
+    if (isAdded) added.push(document)
+    restored.push(isAdded ? 'written' : 'known')
   }
   // Later ones of another machine may have been replayed before.
   const subjects = new Set(added.map(subjectOf))
   const since = Math.min(...added.map(({ changedAt }) => changedAt))
   const known = added.length > 0 ? await accessChangesSince(tx, since) : []
   for (const document of inOrder(known.filter((each) => subjects.has(subjectOf(each))))) await repeat(tx, document)
-  return problems
+  return restored
 }
 
 /** A locker, or the keys that sign. */
@@ -60,6 +64,7 @@ async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<vo
   if (change.what === 's3_key') return endS3Key(tx, locker_id, change.key)
   if (change.what === 's3_key_made') return insertS3Key(tx, change.row)
   if (change.what === 'link') return updateLocker(tx, locker_id, change.status ?? { link_closed: 1 })
+  if (change.what === 'anchoring') return updateLocker(tx, locker_id, { anchoring: change.anchoring })
   if (change.what === 'restriction') {
     const { restriction, notice } = change
     const restricted_at = restriction && isoSeconds(changedAt)

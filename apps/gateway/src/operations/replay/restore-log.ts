@@ -6,23 +6,27 @@ import { type Edge, grow, readEdge, rootOf } from '@svc/transparency/edge'
 import { leafHash } from '@svc/transparency/tree'
 import { type Context, unixNow } from '../../context.ts'
 import type { CheckpointDocument } from '../../continuity/documents.ts'
+import { hasCheckpoint } from '../../continuity/store.ts'
 import type { Tx } from '../../db/schema.ts'
 import { findGap, publishedEntries } from '../../log/compare.ts'
 import type { PublishedCheckpoint, PublishedLog } from '../../log/published.ts'
-import { entriesBetween, findLog, newestCheckpoint, recordCheckpoint, restoreEntries } from '../../log/store.ts'
+import { countPlaced, entriesBetween, newestCheckpoint, recordCheckpoint, restoreEntries } from '../../log/store.ts'
+import type { Restored } from './restored.ts'
 
 const ROWS_AT_ONCE = 1000
 
-/** Null where it is in the database then; a sentence where it cannot be. */
-export async function restoreCheckpoint(tx: Tx, document: CheckpointDocument): Promise<string | null> {
-  const { origin, from, entries, checkpoint } = document
-  const log = await findLog(tx)
-  if (log && log.origin !== origin) return null
+export async function restoreCheckpoint(tx: Tx, document: CheckpointDocument): Promise<Restored> {
+  const { from, entries, checkpoint } = document
+  if (await hasCheckpoint(tx, document)) return 'known'
+  const placed = await countPlaced(tx)
+  if (placed < from)
+    return {
+      problem: `checkpoint ${checkpoint.size} follows on entry ${from}, and this database has ${placed} entries`,
+    }
   await placeEntries(tx, from, entries)
-  if ((await entriesBetween(tx, from, checkpoint.size)).join() !== entries.join())
-    return `checkpoint ${checkpoint.size}: ${FORKED}`
-  const recorded = await recordCheckpoint(tx, checkpoint)
-  return recorded.root === checkpoint.root ? null : `checkpoint ${checkpoint.size}: ${FORKED}`
+  const forked = { problem: `checkpoint ${checkpoint.size}: ${FORKED}` }
+  if ((await entriesBetween(tx, from, checkpoint.size)).join() !== entries.join()) return forked
+  return (await recordCheckpoint(tx, checkpoint)).root === checkpoint.root ? 'written' : forked
 }
 
 async function placeEntries(tx: Tx, from: number, digests: readonly string[]): Promise<void> {
@@ -32,7 +36,7 @@ async function placeEntries(tx: Tx, from: number, digests: readonly string[]): P
 
 const FORKED = 'the database has other entries than the log: it is not a backup of the database that signed them'
 
-/** For a database whose journal is lost as well. */
+/** For a database whose journal is lost as well. A sentence where it cannot be. */
 export async function restorePublished(context: Context, published: PublishedLog): Promise<string | null> {
   const { db, commit } = context.database
   const gap = await findGap(db, published)

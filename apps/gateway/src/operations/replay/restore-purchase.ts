@@ -1,8 +1,11 @@
 // Puts purchases back: receipts with their quotes and payments, refunds, and the lockers that were opened.
 
+import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Context } from '../../context.ts'
+import { recordPaymentCode } from '../../anchors/store.ts'
+import { type Context, unixNow } from '../../context.ts'
 import type { LockerDocument, ReceiptDocument, RefundDocument } from '../../continuity/documents.ts'
+import { hasRefund } from '../../continuity/store.ts'
 import type { PaymentTransactionTable, Tx } from '../../db/schema.ts'
 import { countLocker, findLocker, insertLocker } from '../../lockers/store.ts'
 import { renewLocker } from '../../purchases/renewal.ts'
@@ -13,18 +16,25 @@ import {
   lockPaymentTransaction,
   updatePaymentTransaction,
 } from '../../purchases/store.ts'
+import type { Restored } from './restored.ts'
 
 /** The locker was there before. */
 const ANY_NUMBER = 1_000_000_000
 
-/** Null where it is in the database then; a sentence where it cannot be. */
-export async function restoreReceipt(context: Context, tx: Tx, document: ReceiptDocument): Promise<string | null> {
-  const { key, receipt: row, quote, payment, authorizations, renewal } = document
+export async function restoreReceipt(context: Context, tx: Tx, document: ReceiptDocument): Promise<Restored> {
+  const { key, receipt: row, quote, template, payment, authorizations, renewal } = document
   const receipt = JSON.parse(row.receipt) as SignedReceipt
   const paid = await findReceiptOfRequest(tx, row.pay_req_id)
-  if (paid) return paid.receipt_id === key ? null : `the quote of the receipt ${key} has another receipt`
+  if (paid)
+    return paid.receipt_id === key ? 'known' : { problem: `the quote that ${row.tx} has paid has another receipt` }
   if (renewal && !(await findLocker(tx, renewal.locker_id)))
-    return `the receipt ${key} renews ${renewal.locker_id}, which is not in this database`
+    return { problem: `${row.tx} has paid for a renewal of ${renewal.locker_id}, which is not in this database` }
+  if (template)
+    await tx
+      .insertInto('quote_templates')
+      .values(template)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
   if (quote)
     await tx
       .insertInto('pay_requests')
@@ -40,8 +50,10 @@ export async function restoreReceipt(context: Context, tx: Tx, document: Receipt
       .execute()
   await insertReceipt(tx, receipt)
   if (renewal) await renewLocker(tx, receipt, renewal.renewed_at)
-  await context.queue.enqueue(tx, 'attest-payment', { receipt_id: key })
-  return null
+  // Its memo may be on chain: it is not sent again.
+  const att_code = paymentAttCode(receipt)
+  await recordPaymentCode(tx, { receipt_id: key, att_code, recorded_at: unixNow(context) })
+  return 'written'
 }
 
 /** Sums only grow: the larger ones are the later ones. */
@@ -56,8 +68,9 @@ async function restorePayment(tx: Tx, payment: PaymentTransactionTable): Promise
   })
 }
 
-export async function restoreRefund(tx: Tx, { refund, payment }: RefundDocument): Promise<null> {
+export async function restoreRefund(tx: Tx, { refund, payment }: RefundDocument): Promise<Restored> {
   await restorePayment(tx, payment)
+  if (await hasRefund(tx, refund)) return 'known'
   await tx
     .insertInto('refunds')
     .values(refund)
@@ -68,15 +81,15 @@ export async function restoreRefund(tx: Tx, { refund, payment }: RefundDocument)
         .doUpdateSet((eb) => ({ refund_tx: eb.fn.coalesce('refunds.refund_tx', 'excluded.refund_tx') })),
     )
     .execute()
-  return null
+  return 'written'
 }
 
 /** Without its files: what is stored is known by their rows, which are lost with the database. */
-export async function restoreLocker(tx: Tx, { key, locker }: LockerDocument): Promise<string | null> {
-  if (await findLocker(tx, key)) return null
-  if (!(await insertLocker(tx, { ...locker, ...EMPTY }))) return `the receipt of ${key} has another locker`
+export async function restoreLocker(tx: Tx, { key, locker }: LockerDocument): Promise<Restored> {
+  if (await findLocker(tx, key)) return 'known'
+  if (!(await insertLocker(tx, { ...locker, ...EMPTY }))) return { problem: `the receipt of ${key} has another locker` }
   await countLocker(tx, locker.owner, ANY_NUMBER)
-  return null
+  return 'written'
 }
 
 const EMPTY = { manifest_version: 0, manifest_changed_at: null, file_count: 0, total_bytes: 0, unconfirmed_bytes: 0 }

@@ -1,50 +1,54 @@
-// Puts statements back, with the lists of files that they are about, and the transactions that publish them.
+// Puts statements back, with the lists of files that they are about.
 
-import type { SolanaNodes } from '@svc/payments/solana/nodes'
-import { outcomesOf } from '@svc/payments/solana/outcome'
-import { insertLogAnchor } from '../../anchors/log/store.ts'
-import { recordOutcome } from '../../anchors/record-outcome.ts'
-import { findSent, insertPublication } from '../../anchors/store.ts'
-import { insertSnapshot, storeChunks } from '../../attestations/snapshots/store.ts'
-import { findStatement, insertStatement, lockAttestation, updateAttestation } from '../../attestations/store.ts'
-import { type Context, unixNow } from '../../context.ts'
-import type {
-  ChunksDocument,
-  LogAnchorDocument,
-  PublicationDocument,
-  StatementDocument,
-} from '../../continuity/documents.ts'
-import type { Tx } from '../../db/schema.ts'
+import { publishesEach } from '../../attestations/attest.ts'
+import { insertSnapshot, storeChunks, storedChunks } from '../../attestations/snapshots/store.ts'
+import {
+  findAttestation,
+  findStatement,
+  insertStatement,
+  lockAttestation,
+  updateAttestation,
+} from '../../attestations/store.ts'
+import { unixNow } from '../../context.ts'
+import type { ChunksDocument, StatementDocument } from '../../continuity/documents.ts'
+import { openChunkList } from '../../db/chunk-list.ts'
+import type { StatementTable, Tx } from '../../db/schema.ts'
 import { findLockerOfReceipt } from '../../lockers/store.ts'
 import type { OperationsContext } from '../room.ts'
+import type { Restored } from './restored.ts'
 
-export async function restoreChunks(tx: Tx, { chunks }: ChunksDocument): Promise<null> {
+export async function restoreChunks(tx: Tx, { chunks }: ChunksDocument): Promise<Restored> {
+  const ids = chunks.map(({ chunk_id }) => chunk_id)
+  if ((await storedChunks(tx, ids)).size === ids.length) return 'known'
   await storeChunks(tx, chunks)
-  return null
+  return 'written'
 }
 
-/** Null where it is in the database then; a sentence where it cannot be. */
+/** Only as a whole: with its list of files, and after the statement that it follows on. */
 export async function restoreStatement(
   context: OperationsContext,
   tx: Tx,
   document: StatementDocument,
-): Promise<string | null> {
+): Promise<Restored> {
   const { key: digest, proofId, statement, snapshot } = document
   const { receipt_id, locker_id, sequence, issued_at } = statement
   const named = `statement ${sequence} of ${proofId}`
   const locker = await findLockerOfReceipt(tx, receipt_id)
-  if (!locker) return `${named} is about ${locker_id}, which is not in this database`
-  const before = await lockAttestation(tx, { receipt_id, locker_id })
+  if (!locker) return { problem: `${named} is about ${locker_id}, which is not in this database` }
   const known = await findStatement(tx, receipt_id, sequence)
   if (known)
-    return known.statement_digest === digest ? null : `${named} has another statement in its place: the chain is forked`
-  await insertSnapshot(tx, {
-    ...snapshot,
-    chunk_list: Buffer.from(snapshot.chunk_list, 'base64'),
-    block_nodes: Buffer.from(snapshot.block_nodes, 'base64'),
-  })
+    return known.statement_digest === digest
+      ? 'known'
+      : { problem: `${named} has another statement in its place: the chain is forked` }
+  if (!(await hasPredecessor(tx, statement)))
+    return { problem: `${named} follows on statement ${sequence - 1}, which is not in this database` }
+  const chunk_list = Buffer.from(snapshot.chunk_list, 'base64')
+  const lost = await countLostChunks(tx, chunk_list)
+  if (lost > 0) return { problem: `${named} is about files whose list is not whole: ${lost} chunks of it are missing` }
+  const before = await lockAttestation(tx, { receipt_id, locker_id })
+  await insertSnapshot(tx, { ...snapshot, chunk_list, block_nodes: Buffer.from(snapshot.block_nodes, 'base64') })
   await insertStatement(tx, statement)
-  if (sequence <= (before.sequence ?? 0)) return null
+  if (sequence <= (before.sequence ?? 0)) return 'written'
   await updateAttestation(tx, {
     ...before,
     proof_id: proofId,
@@ -57,30 +61,27 @@ export async function restoreStatement(
     anchor_error: null,
     deferral: null,
   })
-  if (context.publications && locker.anchoring === 'each')
-    await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
-  return null
+  if (!context.publications) await context.queueEntry?.(tx, statement, 0)
+  else if (publishesEach(context, locker)) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
+  return 'written'
 }
 
-/** A job finds out what became of it. Until then, no other transaction of its locker is open. */
-export async function restorePublication(
-  context: Context,
-  nodes: SolanaNodes | null,
-  { publication }: PublicationDocument,
-): Promise<string | null> {
-  const { db, commit } = context.database
-  const insert = () => commit((tx) => insertPublication(tx, { ...publication, state: 'sent' }))
-  if (await insert()) return null
-  const open = await findSent(db, publication.receipt_id)
-  if (!open || open.tx === publication.tx) return null
-  const outcome = nodes && (await outcomesOf(nodes, [open]).catch(() => null))?.[0]
-  const problem = outcome && (await recordOutcome({ ...context, queueEntry: null }, nodes, open, outcome))
-  if (outcome && !problem?.isAmbiguous) await insert()
-  else return `the chain does not tell what became of the transaction ${open.tx}: replay again when it does`
-  return null
+/** Where a loss was accepted, statements follow over the gap. */
+async function hasPredecessor(tx: Tx, { receipt_id, sequence }: StatementTable): Promise<boolean> {
+  const before = sequence - 1
+  if (before <= ((await findAttestation(tx, receipt_id))?.lost_sequence ?? 0)) return true
+  return (await findStatement(tx, receipt_id, before)) !== null
 }
 
-export async function restoreLogAnchor(tx: Tx, { anchor }: LogAnchorDocument): Promise<null> {
-  await insertLogAnchor(tx, { ...anchor, state: 'sent' })
-  return null
+const IDS_AT_ONCE = 500
+
+async function countLostChunks(tx: Tx, chunkList: Uint8Array): Promise<number> {
+  const list = openChunkList(chunkList)
+  const ids = [...new Set(Array.from({ length: list.length }, (_, i) => list.id(i)))]
+  let lost = 0
+  for (let i = 0; i < ids.length; i += IDS_AT_ONCE) {
+    const page = ids.slice(i, i + IDS_AT_ONCE)
+    lost += page.length - (await storedChunks(tx, page)).size
+  }
+  return lost
 }

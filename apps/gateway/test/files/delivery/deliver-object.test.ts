@@ -165,7 +165,7 @@ forEachDatabase('delivery', (database) => {
     house.server.isDown = true
     await locker.put('a', 'given up')
     const jobs = sql.table(database.dialect === 'sqlite' ? 'jobs' : 'pgboss.job')
-    await sql`delete from ${jobs}`.execute(opened.db)
+    await sql`delete from ${jobs}`.execute(writable(opened.db))
     await enqueue('settle-object', await objectOf('a'), { maxAttempts: 1 })
     expect(await house.later(0)).toMatchObject({ dead: 1 })
     expect(await queue.deadLetters()).toMatchObject([{ kind: 'settle-object', attempts: 1 }])

@@ -1,6 +1,7 @@
 import { DeleteObjectsCommand, GetObjectAclCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { MAX_FOLDERS } from '../../../src/s3/folders/folders.ts'
@@ -124,7 +125,7 @@ forEachDatabase('folders of S3', (database) => {
     const { db } = house.gateway.context.database
     await sql`insert into s3_folders (locker_id, folder, content_type, created_at)
       with recursive counted(i) as (select 1 union all select i + 1 from counted where i < ${sql.lit(MAX_FOLDERS - 1)})
-      select ${bucket.name}, 'f' || i || '/', 'text/plain', 0 from counted`.execute(db)
+      select ${bucket.name}, 'f' || i || '/', 'text/plain', 0 from counted`.execute(writable(db))
     const outcomes = await Promise.allSettled(['x/', 'y/', 'z/'].map((key) => put(key)))
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(1)
     await expectS3Error(put('one more/'), 403, 'QuotaExceeded')

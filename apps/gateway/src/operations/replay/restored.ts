@@ -1,0 +1,7 @@
+/** What became of a document of the journal. `known`: the database had it. */
+export type Restored = 'written' | 'known' | Problem
+
+export interface Problem {
+  /** A sentence: why it cannot be in the database. */
+  problem: string
+}

@@ -1,0 +1,169 @@
+// A request to each endpoint, with what is there, and what is answered while the database is behind.
+
+import { CHUNK, type Held, type Kept, type Story, TUS, TX } from './behind-story.ts'
+
+export interface Walked {
+  query?: Record<string, string>
+  body?: unknown
+  headers?: Record<string, string>
+  /** Of what is served; 200 by default. */
+  status?: number
+  code?: string
+}
+
+const EVM_TX = `0x${'12'.repeat(32)}`
+const ADDRESS = `0x${'ab'.repeat(20)}`
+const REASON = { reason: 'a customer wrote' }
+const NEW_FILE = { filename: 'new.txt', content_type: 'text/plain' }
+const PAYMENT = { network: 'primary-mainnet', tx: TX, asset: 'USDC' }
+/** No chain is configured here, and whoever asks for one is told. */
+const NO_CHAIN = { status: 503, code: 'chain_unavailable' }
+const BEHIND = { status: 503, code: 'database_behind' }
+
+/** By the names of the endpoints. */
+export function requestsOf(
+  { ids, owner, payReqId: pay_req_id }: Story,
+  held: Held,
+  { digest }: Kept,
+): Record<string, Walked> {
+  const receipt = { receipt_id: ids.receiptId }
+  const ofReceipt = { query: receipt }
+  const ofFile = { query: { ...receipt, filename: 'kept.txt' } }
+  const holder = { headers: held.holder }
+  const bytes = { body: 'stolen', headers: { 'content-type': 'text/plain' } }
+  return {
+    discovery: {},
+    docs: {},
+    health: {},
+    home: {},
+    keys: {},
+    live: {},
+    metrics: {},
+    openApi: {},
+    ready: {},
+    shortUrlVerifyKey: {},
+    stats: {},
+    wellKnownKeys: {},
+    errorExplained: {},
+    errorList: {},
+
+    price: NO_CHAIN,
+    // It would store a quote.
+    requestStorage: { body: { units: 1 }, ...BEHIND },
+    confirmStorage: { body: { pay_req_id, tx_sig: TX } },
+    preparePayment: { body: { pay_req_id, network: 'eip155:143', asset: 'USDC' } },
+    sendPayment: { body: { pay_req_id, transaction: 'AAAA' } },
+    findPayment: { body: { pay_req_id }, ...NO_CHAIN },
+    paymentOutcome: { body: { pay_req_id, tx: EVM_TX, payer: ADDRESS, life: { nonce: '1', block: '1' } }, ...NO_CHAIN },
+    watchPayment: { body: { pay_req_id } },
+    readReceipt: {},
+    verifyReceipt: {},
+    verifyPayment: NO_CHAIN,
+    sponsoredConfirm: { body: { pay_req_id, tx_sig: TX } },
+    sponsoredConfirmBatch: { body: { pay_req_ids: [pay_req_id], tx_sig: TX } },
+    buyStorage: { body: { units: 1 } },
+    listBought: { query: { wallet: owner.identity }, status: 402, code: 'Sign in with the wallet that bought.' },
+
+    addOperator: { body: { pubkey: owner.identity } },
+    changeAnchoring: { body: { anchoring: 'log' } },
+    changePublicLink: { body: { action: 'rotate' } },
+    listLockers: { query: { wallet: owner.identity } },
+    lockerMetadata: {},
+    lockerRecord: {},
+    lockerUrls: {},
+    lockerUsage: {},
+    provision: { body: receipt },
+    signedProvision: { body: receipt },
+    refresh: { body: { ...receipt, ttl_min: 5 } },
+    removeOperator: {},
+    revokeAccess: { body: {} },
+
+    createFile: { body: NEW_FILE },
+    createFiles: { body: { files: [NEW_FILE] } },
+    deleteFile: {},
+    fetchAndStore: { body: { locker_id: ids.lockerId, source_url: 'https://source.example/a', ...NEW_FILE } },
+    fileUrls: { body: { filenames: ['a.txt'] } },
+    getFile: {},
+    listFiles: {},
+    readManifest: {},
+    renameFiles: { body: { files: [{ filename: 'a.txt', new_filename: 'b.txt' }] } },
+    confirmFile: { query: { ...receipt, filename: 'direct.txt' } },
+    confirmFiles: { query: { ...receipt, filenames: 'direct.txt' } },
+    deleteByToken: {},
+    readByToken: {},
+    readPublicly: {},
+    writeByToken: bytes,
+
+    openUploadSession: { body: { files: [NEW_FILE] } },
+    readUploadSession: holder,
+    uploadPart: { ...holder, body: { index: 1, data: Buffer.from('more').toString('base64') } },
+    finalizeUpload: { ...holder, body: {} },
+    finalizeUploadJob: { body: { session_id: held.session.session_id } },
+    createS3Key: { body: { name: 'another', access: 'write', expires_in_days: 30 } },
+    listS3Keys: {},
+    mintS3Credentials: { body: { access: 'write' } },
+    revokeS3Key: {},
+    createTusToken: { body: { ttl_min: 600 } },
+    createTusUpload: { headers: { ...TUS, ...held.tusToken.headers, 'upload-length': '9' } },
+    overrideTusMethod: {
+      headers: { ...CHUNK, 'x-http-method-override': 'PATCH', 'upload-offset': '4' },
+      body: 'stole',
+    },
+    readTusUpload: { headers: TUS },
+    terminateTusUpload: { headers: TUS },
+    writeTusUpload: { headers: { ...CHUNK, 'upload-offset': '4' }, body: 'stole' },
+
+    attest: ofReceipt,
+    push: { body: receipt },
+    attestCode: ofReceipt,
+    attestCodeByToken: ofReceipt,
+    publishedAnchor: { status: 404, code: 'statement_not_found' },
+    retrieve: ofReceipt,
+    retrievePayment: ofReceipt,
+    simulateAttest: { body: receipt },
+    statements: ofReceipt,
+    verify: ofReceipt,
+    verifyByPost: { body: receipt },
+    evidenceBundle: ofReceipt,
+    merkleProof: ofFile,
+    recomputeVerify: ofReceipt,
+    redactedBundle: ofFile,
+    selfVerify: ofReceipt,
+    verificationBundle: ofReceipt,
+    // It signs.
+    dsse: { ...ofReceipt, ...BEHIND },
+    logAnchors: {},
+    logCheckpoint: {},
+    logProof: { query: { statement_digest: digest } },
+    logState: {},
+    logStatements: {},
+    logTile: {},
+
+    internalAttest: { body: { ...receipt, force: true } },
+    internalAttestHealth: {},
+    internalAttestPayment: { body: receipt },
+    internalBridgeRetry: { body: {} },
+    internalCronAttest: { body: {} },
+    findReceipts: { query: { tx: TX } },
+    lockersOverTerms: {},
+    treasurySummary: {},
+    attachPayment: { body: { ...PAYMENT, pay_req_id, ...REASON } },
+    auditLog: {},
+    deleteJob: { body: REASON },
+    exportReceipts: {},
+    findLockers: { query: { q: ids.lockerId } },
+    operatorGrowth: {},
+    operatorIdentity: {},
+    operatorJob: {},
+    operatorJobs: {},
+    operatorLocker: {},
+    operatorOverview: {},
+    operatorPayment: { query: { network: PAYMENT.network, tx: TX } },
+    operatorSales: {},
+    refundPayment: { body: { ...PAYMENT, amount_raw: '1', ...REASON } },
+    restrictLocker: { body: { restriction: 'frozen', ...REASON } },
+    retryJob: { body: REASON },
+    slowRoutes: {},
+    treasuryStatement: {},
+  }
+}

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { sql } from 'kysely'
+import { expect, it, onTestFinished } from 'vitest'
+import { copyDatabase, dropBackup } from './copy-database.ts'
+import { healthIn } from './health.ts'
+import { openPostgresLine } from './postgres-line.ts'
+
+const CONNECTIONS = 4
+
+it('T-37 T-160 T-161 what a failover takes back right after its commit is not answered as done', {
+  tags: ['nightly'],
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-failover-'))
+  const fresh = await createFreshDatabase('postgres')
+  const database = { url: fresh.url, dialect: 'postgres' as const }
+  const line = await openPostgresLine(fresh.url)
+  const house = await openTestGateway({
+    DATABASE_URL: line.url,
+    DATABASE_CONNECTIONS: `${CONNECTIONS}`,
+    LOGBOOK_DIR: folder,
+    RUN_JOBS: 'false',
+  })
+  onTestFinished(async () => {
+    await house.close()
+    await line.close()
+    await dropBackup(database)
+    await fresh.drop()
+    await rm(folder, { recursive: true })
+  })
+  const { lockerId } = await house.locker(ed25519Identity())
+  await copyDatabase(database, 'live')
+  await healthIn(house.gateway, 'current')
+  const { context } = house.gateway
+
+  line.failOverAfter('revocations', () => copyDatabase(database, 'backup'))
+  const revoking = context.continuity.changeAccess(async (_, record) => {
+    await record({ what: 'urls', locker: lockerId, epoch: 1 })
+    // Others have all connections, and wait for this one: what was committed is read by a new one.
+    for (let i = 0; i < CONNECTIONS; i++) void sql`select pg_sleep(1)`.execute(context.database.db).catch(() => {})
+  })
+  await expect(revoking).rejects.toThrow('another database server answered before')
+
+  await healthIn(house.gateway, 'current')
+  const changes = await context.database.db.selectFrom('revocations').selectAll().execute()
+  expect(changes).toEqual([])
+})

@@ -1,0 +1,134 @@
+// What a process has committed and did not write to its journal, because it was cut off: the others write it before
+// anybody learns of it.
+
+import type { Commit } from '@svc/database/commit'
+import { readJournal } from '@svc/database/journal/journal'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
+import { lockerId } from '@svc/protocol/ids'
+import { seedLocker, seedReceipt } from '@svc/testbed/seed-lockers'
+import { ed25519Identity } from '@svc/testbed/test-gateway'
+import { expect, it } from 'vitest'
+import type { Context } from '../../src/context.ts'
+import { createChangeAccess } from '../../src/continuity/access-changes.ts'
+import type { Document } from '../../src/continuity/documents.ts'
+import type { Noted } from '../../src/continuity/noted.ts'
+import { recordPending } from '../../src/continuity/store.ts'
+import type { Schema } from '../../src/db/schema.ts'
+import { removeOperator } from '../../src/lockers/operators.ts'
+import { announceKey } from '../../src/operations/keys/announce-key.ts'
+import { healthIn } from './health.ts'
+import { openRestorable } from './restorable.ts'
+
+/** Commits, and is cut off before it writes to its journal. */
+function cutOff<Room extends Context>(context: Room): Room {
+  const commit: Commit<Schema, Noted> = (work) =>
+    writable(context.database.db)
+      .transaction()
+      .execute(async (tx) => {
+        const noted: Noted[] = []
+        const result = await work(tx, (...more) => void noted.push(...more))
+        await recordPending(tx, noted)
+        return result
+      })
+  const now = () => Math.floor(context.now() / 1000)
+  const changeAccess = createChangeAccess(commit, now, async () => {})
+  return {
+    ...context,
+    database: { ...context.database, commit },
+    continuity: { ...context.continuity, changeAccess },
+  }
+}
+
+forEachDatabase('what a process has committed and not written to its journal', (database) => {
+  const [owner, operator] = [ed25519Identity(), ed25519Identity()]
+  const gateway = forAllTests(() => openRestorable(database))
+  const context = () => gateway.house().gateway.context
+  const seed = { owner: owner.identity }
+
+  async function pending(...noted: Noted[]): Promise<void> {
+    await recordPending(writable(context().database.db), noted)
+  }
+
+  /** What the journal gains by it. */
+  async function gains(work: () => Promise<{ status: number }>, status = 200): Promise<string[]> {
+    const { folder, sealing } = context().continuity.place!
+    const read = async () => {
+      const found: string[] = []
+      for await (const entry of readJournal(folder, sealing, new Map())) {
+        if ('problem' in entry) throw new Error(entry.problem)
+        const { document } = JSON.parse(entry.entry) as { document: Document }
+        found.push(document.kind === 'access' ? document.change.what : `${document.kind} ${document.key}`)
+      }
+      return found
+    }
+    await healthIn(gateway.house().gateway, 'current')
+    const before = await read()
+    const reply = await work()
+    expect(reply.status, JSON.stringify(reply)).toBe(status)
+    return (await read()).slice(before.length)
+  }
+
+  it('T-160 T-37 is written before receipts and lockers are shown or opened', async () => {
+    const { call, send } = gateway.house()
+    const first = await seedReceipt(context(), seed)
+    const receipt = (key: string) => ({ kind: 'receipt', key }) as const
+    await pending(receipt(first.receipt_id))
+    const tx = 'z'.repeat(88)
+    const stored = writable(context().database.db).updateTable('receipts').set({ tx })
+    await stored.where('receipt_id', '=', first.receipt_id).execute()
+    const byPayment = () => send('GET', `/v1/internal/receipts?tx=${tx}`)
+    expect(await gains(byPayment)).toEqual([`receipt ${first.receipt_id}`])
+
+    const { receipt_id } = await seedReceipt(context(), seed)
+    await pending(receipt(receipt_id))
+    const locker = `locker ${lockerId(receipt_id)}`
+    const provision = async () => {
+      const opened = await gateway.house().locker(owner, { receiptId: receipt_id })
+      return opened.call(['locker:read'], 'GET', '/record')
+    }
+    expect(await gains(provision)).toEqual([`receipt ${receipt_id}`, locker])
+
+    const listed = await seedLocker(context(), seed)
+    await pending(receipt(listed.receipt_id), { kind: 'locker', key: listed.locker_id })
+    const list = () =>
+      call(owner, {
+        path: `/v1/lockers?wallet=${owner.identity}`,
+        ops: ['locker:list'],
+        envelope: { aud: gateway.house().gateway.url },
+      })
+    expect((await gains(list)).sort()).toEqual([`locker ${listed.locker_id}`, `receipt ${listed.receipt_id}`])
+
+    const read = await seedLocker(context(), seed)
+    await pending({ kind: 'locker', key: read.locker_id })
+    const path = `/v1/lockers/${read.locker_id}/record`
+    const ids = { lockerId: read.locker_id, receiptId: read.receipt_id }
+    const record = () => call(owner, { path, ops: ['locker:read'], ...ids })
+    expect(await gains(record)).toEqual([`locker ${read.locker_id}`])
+    for (const again of [byPayment, list, record]) expect(await gains(again)).toEqual([])
+  })
+
+  it('T-160 T-161 is written before a change of access is refused because it was made, and before keys are shown', async () => {
+    const { lockerId: locker_id, call } = await gateway.locker(owner, [operator])
+    const { lockers, operations } = gateway.house().gateway.rooms
+    const { database } = context()
+    const row = () =>
+      database.db.selectFrom('lockers').selectAll().where('locker_id', '=', locker_id).executeTakeFirstOrThrow()
+    await removeOperator(cutOff(lockers), await row(), operator.identity)
+    const keys = () => gateway.house().send('GET', '/v1/keys')
+    // It shows nothing of lockers.
+    expect(await gains(keys)).toEqual([])
+    const removeAgain = () => call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)
+    expect(await gains(removeAgain, 404)).toEqual(['operator'])
+    expect(await gains(removeAgain, 404)).toEqual([])
+
+    const order = {
+      publicKeyHex: 'ab'.repeat(32),
+      start: Math.floor(context().now() / 1000) + 86_400,
+      reason: 'a test',
+    }
+    await announceKey(cutOff(operations), { identity: 'a test' }, order)
+    expect(await gains(keys)).toEqual(['key_announced'])
+  })
+})
