@@ -1,7 +1,7 @@
 // Claims of payments: a chain transaction pays for its quotes once, and each quote gets one receipt.
 
 import type { ChainPayment } from '@svc/payments/payment'
-import { paymentRefused } from '@svc/payments/selling/errors'
+import { paymentRefused, secondPaymentRefused } from '@svc/payments/selling/errors'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Context, unixNow } from '../context.ts'
 import type { Note, Noted } from '../continuity/noted.ts'
@@ -19,6 +19,7 @@ import {
   takeAuthorization,
   updatePaymentTransaction,
 } from './store.ts'
+import { noteOverpaid, noteUnclaimed, requireNoted, secondPaymentOf } from './unclaimed/note-payment.ts'
 
 export interface Claim {
   /** Not yet written. */
@@ -38,19 +39,28 @@ interface Claimed {
 /**
  * Turns a pending quote into a paid one, by a whole transaction or by the one authorization in it that was signed for the
  * quote. The claim on the transaction and the receipt are one database transaction. Of concurrent calls with one payment,
- * one writes the receipt and the others return it. A second payment of the quote is refused and left unclaimed.
+ * one writes the receipt and the others return it. A second payment of the quote is refused, and noted for refund.
  */
 export async function claimPayment(context: Context, claim: Claim): Promise<Claimed> {
   const claimed = await context.database.commit(async (tx, note) => {
     const written = await writeClaim(context, { tx, note }, claim)
-    if (written.isNew) note(noteOfClaim(claim))
-    return written
+    if (written?.isNew) note(noteOfClaim(claim))
+    return written ?? noteUnclaimed(tx, note, secondPaymentOf(claim.receipt))
   })
+  if ('isNoted' in claimed) {
+    if (claimed.isNoted && !claimed.isNew) await requireNoted(context, secondPaymentOf(claim.receipt))
+    throw claimed.isNoted ? secondPaymentRefused() : paymentRefused('quote_already_paid')
+  }
   if (!claimed.isNew) await context.continuity.requireWritten(noteOfClaim(claimed))
   return claimed
 }
 
-async function writeClaim(context: Context, { tx, note }: { tx: Tx; note: Note }, claim: Claim): Promise<Claimed> {
+/** Null where another transaction has paid the quote: nothing is written. */
+async function writeClaim(
+  context: Context,
+  { tx, note }: { tx: Tx; note: Note },
+  claim: Claim,
+): Promise<Claimed | null> {
   const { receipt, payment, authorization, andThen } = claim
   const kind = authorization === undefined ? 'single' : 'authorizations'
   const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
@@ -62,8 +72,7 @@ async function writeClaim(context: Context, { tx, note }: { tx: Tx; note: Note }
   }
   const existing = await findReceiptOfRequest(tx, receipt.pay_req_id)
   if (!existing) throw paymentRefused('transaction_already_used')
-  if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
-  return { receipt: existing, isNew: false }
+  return existing.tx_hash === receipt.tx_hash ? { receipt: existing, isNew: false } : null
 }
 
 function noteOfClaim({ receipt }: Pick<Claim, 'receipt'>): Noted {
@@ -107,6 +116,7 @@ export async function bookReceipts(
   if (bound === 0n && isNew) await deletePaymentTransaction(tx, row)
   else if (isRecorded && (isNew ? bound !== BigInt(row.bound) : written.length > 0))
     await updatePaymentTransaction(tx, { ...row, bound: String(bound) })
+  if (isNew && written[0]) await noteOverpaid(tx, written[0], bound)
   return written
 }
 

@@ -3,6 +3,7 @@
 import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage, Quote } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import type { LegChoice } from '@svc/payments/legs'
 import { paymentRefused, payReqNotFound } from '@svc/payments/selling/errors'
 import { payerProof, requirePayerProof, requireTransaction } from '@svc/payments/selling/payer-proof'
 import { inQuoteTime, paidLeg, readPayment } from '@svc/payments/selling/read-payment'
@@ -13,6 +14,7 @@ import { type Claim, claimPayment } from './claim-payments.ts'
 import { newReceipt } from './new-receipt.ts'
 import { confirmUrlOf } from './quote.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
+import { noteRefused, refusalOfSecond } from './unclaimed/note-payment.ts'
 
 type ConfirmBody = Body<typeof confirmStorage>
 
@@ -26,7 +28,12 @@ export function createConfirmPayment(context: Context): ConfirmPayment {
     const proof = payerProof(wire.headers, body)
     const existing = await findReceiptOfRequest(db, body.pay_req_id)
     if (existing) {
-      await requirePayerProof(proof, existing, confirmUrl, () => limitStranger(context, wire, null))
+      const shown = { payReqId: body.pay_req_id, tx: proof.tx, choice: legChoice(body) }
+      await requirePayerProof(proof, existing, confirmUrl, () => limitStranger(context, wire, null)).catch(
+        async (refusal: unknown) => {
+          throw await refusalOfSecond(context, refusal, shown)
+        },
+      )
       await context.continuity.requireWritten({ kind: 'receipt', key: existing.receipt_id })
       return confirmation(existing, true)
     }
@@ -54,11 +61,18 @@ async function readClaim(context: Context, body: ConfirmBody, tx: string, wire: 
 /** The leg that the body names, and the payment of it that the chain shows. */
 async function readLeg(context: Context, request: PayRequest, body: ConfirmBody, tx: string) {
   const { accepts } = JSON.parse(request.quote) as Quote
-  const leg = paidLeg(accepts, {
+  const leg = paidLeg(accepts, legChoice(body))
+  const payReqIds = [request.pay_req_id]
+  const payment = await readPayment(context, tx, [{ request, leg }], payReqIds)
+  if (payment.outcome === 'found') return { leg, payment }
+  const { reason, seen } = payment
+  const isNoted = await noteRefused(context, { request, leg, payReqIds, reason, payment: seen.payment })
+  throw paymentRefused(reason, seen, isNoted)
+}
+
+function legChoice(body: ConfirmBody): LegChoice {
+  return {
     pay_network: body.pay_network ?? body.payment_chain,
     pay_asset: body.pay_asset ?? body.payment_asset,
-  })
-  const payment = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
-  if (payment.outcome === 'rejected') throw paymentRefused(payment.reason, payment.seen)
-  return { leg, payment }
+  }
 }

@@ -6,7 +6,14 @@ import type { Quote } from '@svc/api/purchases'
 import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { ServiceError } from '@svc/http-service/service-error'
 import { EVM, PRIMARY } from '@svc/payments/networks'
-import { paymentRefused, payReqNotFound } from '@svc/payments/selling/errors'
+import {
+  isQuotePaid,
+  paymentRefused,
+  payReqNotFound,
+  secondPaymentRefused,
+  secondPaymentUnseen,
+  someQuotesPaid,
+} from '@svc/payments/selling/errors'
 import { inQuoteTime, transactionId } from '@svc/payments/selling/read-payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { receiptIsRenewal } from '../auth/errors.ts'
@@ -20,6 +27,7 @@ import { confirmation } from './confirm-payment.ts'
 import { newReceipt } from './new-receipt.ts'
 import { findPayment, requireOneNetwork, type SponsoredTransaction } from './sponsored-payment.ts'
 import { findPayRequests, findReceiptsOfRequests, type PayRequest } from './store.ts'
+import { noteSecond } from './unclaimed/note-payment.ts'
 
 interface SponsoredOrder {
   /** A single purchase takes the whole transaction; a batch leaves the rest of it to other batches. */
@@ -120,15 +128,41 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   requireOneNetwork(transaction, requests, paid)
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
   const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
-  const purchases = await context.database.commit(async (tx, note) => {
-    const written = await writePurchases(context, { tx, note }, order, requests, payment)
-    note(...written.filter(({ isNew }) => isNew).map(noteOfPurchase))
-    return written
-  })
+  const purchases = await context.database
+    .commit(async (tx, note) => {
+      const written = await writePurchases(context, { tx, note }, order, requests, payment)
+      note(...written.filter(({ isNew }) => isNew).map(noteOfPurchase))
+      return written
+    })
+    .catch(async (refusal: unknown) => {
+      throw isQuotePaid(refusal) ? await refusalOfPaid(context, transaction, requests, refusal) : refusal
+    })
   await context.continuity.requireWritten(...purchases.filter(({ isNew }) => !isNew).map(noteOfPurchase))
   const existing = purchases.flatMap(({ locker }) => (locker.outcome === 'existing' ? [locker.locker.locker_id] : []))
   await context.continuity.requireWritten(...existing.map((key) => ({ kind: 'locker' as const, key })))
   return purchases
+}
+
+/** Another transaction has paid some of the quotes. Where it has paid all of them, this one is a second payment. */
+async function refusalOfPaid(
+  context: Context,
+  transaction: SponsoredTransaction,
+  requests: readonly PayRequest[],
+  refusal: unknown,
+): Promise<unknown> {
+  const paid = await findReceipts(context.database.db, transaction.payReqIds)
+  const paidOtherwise = transaction.payReqIds.filter(
+    (id) => (paid.get(id)?.tx_hash ?? transaction.tx) !== transaction.tx,
+  )
+  if (paidOtherwise.length < requests.length) return someQuotesPaid(paidOtherwise)
+  try {
+    const { purchases, payment } = await findPayment(context, transaction, requests)
+    const isNoted = await noteSecond(context, { ...purchases[0], payReqIds: transaction.payReqIds, payment })
+    return isNoted ? secondPaymentRefused() : refusal
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.code === 'tx_not_found' ? secondPaymentUnseen() : refusal
+  }
 }
 
 function noteOfPurchase({ receipt }: SponsoredPurchase): Noted {

@@ -9,6 +9,7 @@ import { type QuotedLeg, quotedLeg, readPayment } from '@svc/payments/selling/re
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../context.ts'
 import type { PayRequest } from './store.ts'
+import { noteRefused } from './unclaimed/note-payment.ts'
 
 interface Purchase {
   request: PayRequest
@@ -57,8 +58,10 @@ export async function findPayment(
   for (const purchases of shared) {
     const payment = await readPayment(context, tx, purchases, payReqIds)
     if (payment.outcome === 'found') return { purchases, payment }
+    const { reason, seen } = payment
+    const isNoted = await noteRefused(context, { ...purchases[0], payReqIds, reason, payment: seen.payment })
     // A fault of the payment says more than that it is not in another asset.
-    if (isNothing) refusal = paymentRefused(payment.reason, payment.seen)
+    if (isNothing) refusal = paymentRefused(reason, seen, isNoted)
     isNothing &&= payment.reason === 'nothing_received'
   }
   throw refusal
