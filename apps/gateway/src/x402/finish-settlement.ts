@@ -15,7 +15,7 @@ import { type OpenPayment, settlementPending } from './errors.ts'
 import { createLockerOf } from './open-locker.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
-import { deleteSettlement, noteSearch, type Settlement } from './store.ts'
+import { deleteSettlement, noteSearch, replaceTransaction, type Settlement } from './store.ts'
 
 export type Settled = { receipt: SignedReceipt; isNew: boolean }
 
@@ -84,6 +84,9 @@ export async function finishSettlement(
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
   const last = await context.sales.reader(paid.network).read(tx, paid)
   if (last.outcome === 'found') {
+    // Somebody else has sent the authorization: theirs is the transaction that pays.
+    if (tx !== settlement.tx)
+      await context.database.commit((noting) => replaceTransaction(noting, { ...settlement, tx }, settlement.tx))
     const settled = await claim(context, request, paid, last, { payReqIds: last.references })
     if (tx === settlement.tx) await giveBackFee(context, settlement)
     return settled

@@ -3,7 +3,7 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { findReceiptOfRequest } from '../purchases/store.ts'
 import { notSettled } from './errors.ts'
-import type { Settled } from './finish-settlement.ts'
+import { finishSettlement, isSettled, type Settled } from './finish-settlement.ts'
 import type { X402Context } from './room.ts'
 import { settlePayment } from './settle.ts'
 import type { Settler, SignedPayment } from './settler.ts'
@@ -19,15 +19,18 @@ export async function payOnce(context: X402Context, payment: SignedPayment, sett
 
 /**
  * Somebody else may have paid the quote, or the settlement that was resumed may be theirs. The receipt is for who sends
- * the payment that was settled, or another one that the payer signed (ADD-13).
+ * the payment that was settled, or another one that the payer signed (ADD-13). Where this payment was sent as well, it is
+ * a second one of the quote: what became of it is found out first, and what it has paid is noted for refund.
  */
 async function requirePayer(
-  { database }: X402Context,
+  context: X402Context,
   { id, request, payload, leg }: SignedPayment,
   settler: Settler,
-  { payer_pubkey }: SignedReceipt,
+  { payer_pubkey, tx_hash }: SignedReceipt,
 ): Promise<void> {
-  const settlement = await findSettlement(database.db, request.pay_req_id)
-  if (settlement?.payment_id === id || (await settler.signer(payload, leg)) === payer_pubkey) return
+  const settlement = await findSettlement(context.database.db, request.pay_req_id)
+  const isSent = settlement?.payment_id === id
+  if ((isSent && settlement.tx === tx_hash) || (await settler.signer(payload, leg)) === payer_pubkey) return
+  if (isSent && isSettled(await finishSettlement(context, request, settlement))) return
   throw notSettled({ why: 'invalid', reason: 'quote_already_paid' }, leg)
 }
