@@ -47,6 +47,7 @@ export async function run(args: string[]): Promise<void> {
 const NAMES: Record<string, string> = {
   receipt: 'receipt',
   refund: 'refund',
+  unclaimed: 'unclaimed payment',
   locker: 'locker',
   access: 'change of access',
   chunks: 'part of a list of files',

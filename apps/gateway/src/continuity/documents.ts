@@ -20,6 +20,7 @@ import type {
   SnapshotChunkTable,
   SnapshotTable,
   StatementTable,
+  UnclaimedPaymentTable,
 } from '../db/schema.ts'
 import { type AccessChange, parseAccessChange } from './access-changes.ts'
 import type { Noted } from './noted.ts'
@@ -42,6 +43,14 @@ export interface RefundDocument {
   key: string
   refund: RefundTable
   payment: PaymentTransactionTable
+}
+
+/** A payment that its payer was told is noted for refund. */
+export interface UnclaimedDocument {
+  kind: 'unclaimed'
+  /** Network, transaction and asset. */
+  key: string
+  unclaimed: UnclaimedPaymentTable
 }
 
 /** A locker that was opened, without its files. */
@@ -109,6 +118,7 @@ export interface CheckpointDocument {
 export type Document =
   | ReceiptDocument
   | RefundDocument
+  | UnclaimedDocument
   | LockerDocument
   | AccessDocument
   | StatementDocument
@@ -119,6 +129,10 @@ export type Document =
 
 export function refundKey({ network, tx, position, refund_tx }: RefundTable): string {
   return `${network} ${tx} ${position} ${refund_tx ?? 'decided'}`
+}
+
+export function unclaimedKey({ network, tx, asset }: Pick<UnclaimedPaymentTable, 'network' | 'tx' | 'asset'>): string {
+  return `${network} ${tx} ${asset}`
 }
 
 /** A document as a line of the journal. */
@@ -140,6 +154,7 @@ type Reader = (db: Db, key: string) => Promise<Document | null>
 const READERS: Record<Exclude<Noted['kind'], 'statement'>, Reader> = {
   receipt: readReceipt,
   refund: readRefund,
+  unclaimed: readUnclaimed,
   locker: readLocker,
   access: readAccessChange,
   publication: readPublication,
@@ -196,6 +211,18 @@ async function readRefund(db: Db, key: string): Promise<RefundDocument | null> {
     .executeTakeFirst()
   const payment = refund && (await readPayment(db, network, tx))
   return refund && payment ? { kind: 'refund', key, refund, payment } : null
+}
+
+async function readUnclaimed(db: Db, key: string): Promise<UnclaimedDocument | null> {
+  const [network, tx, asset] = key.split(' ') as [string, string, string]
+  const unclaimed = await db
+    .selectFrom('unclaimed_payments')
+    .selectAll()
+    .where('network', '=', network)
+    .where('tx', '=', tx)
+    .where('asset', '=', asset)
+    .executeTakeFirst()
+  return unclaimed ? { kind: 'unclaimed', key, unclaimed } : null
 }
 
 async function readLocker(db: Db, key: string): Promise<LockerDocument | null> {

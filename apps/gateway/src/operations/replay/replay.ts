@@ -19,7 +19,7 @@ import { acceptLosses } from './accept-losses.ts'
 import { type BegunLog, beginLog } from './begin-log.ts'
 import { restoreAccess } from './restore-access.ts'
 import { restoreCheckpoint, restorePublished } from './restore-log.ts'
-import { restoreLocker, restoreReceipt, restoreRefund } from './restore-purchase.ts'
+import { restoreLocker, restoreReceipt, restoreRefund, restoreUnclaimed } from './restore-purchase.ts'
 import { restoreChunks, restoreLogAnchor, restorePublication, restoreStatement } from './restore-statement.ts'
 
 export interface Examined {
@@ -107,7 +107,7 @@ async function replayPublished(context: OperationsContext): Promise<string | nul
 
 /** Later ones need what earlier ones write: statements and renewals belong to lockers, and lockers to receipts. */
 const STEPS: ((document: Document) => boolean)[] = [
-  (document) => document.kind === 'refund' || document.kind === 'locker' || isPurchase(document),
+  (document) => ['refund', 'unclaimed', 'locker'].includes(document.kind) || isPurchase(document),
   ({ kind }) => kind === 'access',
   (document) => document.kind === 'receipt' && !isPurchase(document),
   ({ kind }) => kind === 'chunks' || kind === 'statement' || kind === 'checkpoint' || kind === 'log_anchor',
@@ -179,6 +179,8 @@ async function restore(context: OperationsContext, tx: Tx, document: Document): 
       return restoreReceipt(context, tx, document)
     case 'refund':
       return restoreRefund(tx, document)
+    case 'unclaimed':
+      return restoreUnclaimed(tx, document)
     case 'locker':
       return restoreLocker(tx, document)
     case 'chunks':

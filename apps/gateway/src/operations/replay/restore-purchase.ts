@@ -2,7 +2,7 @@
 
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../../context.ts'
-import type { LockerDocument, ReceiptDocument, RefundDocument } from '../../continuity/documents.ts'
+import type { LockerDocument, ReceiptDocument, RefundDocument, UnclaimedDocument } from '../../continuity/documents.ts'
 import type { PaymentTransactionTable, Tx } from '../../db/schema.ts'
 import { countLocker, findLocker, insertLocker } from '../../lockers/store.ts'
 import { renewLocker } from '../../purchases/renewal.ts'
@@ -13,6 +13,8 @@ import {
   lockPaymentTransaction,
   updatePaymentTransaction,
 } from '../../purchases/store.ts'
+import { noteOverpaid } from '../../purchases/unclaimed/note-payment.ts'
+import { insertUnclaimed } from '../../purchases/unclaimed/store.ts'
 
 /** The locker was there before. */
 const ANY_NUMBER = 1_000_000_000
@@ -39,6 +41,7 @@ export async function restoreReceipt(context: Context, tx: Tx, document: Receipt
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   await insertReceipt(tx, receipt)
+  if (payment) await noteOverpaid(tx, receipt, BigInt(payment.bound))
   if (renewal) await renewLocker(tx, receipt, renewal.renewed_at)
   await context.queue.enqueue(tx, 'attest-payment', { receipt_id: key })
   return null
@@ -68,6 +71,11 @@ export async function restoreRefund(tx: Tx, { refund, payment }: RefundDocument)
         .doUpdateSet((eb) => ({ refund_tx: eb.fn.coalesce('refunds.refund_tx', 'excluded.refund_tx') })),
     )
     .execute()
+  return null
+}
+
+export async function restoreUnclaimed(tx: Tx, { unclaimed }: UnclaimedDocument): Promise<null> {
+  await insertUnclaimed(tx, unclaimed)
   return null
 }
 
