@@ -118,7 +118,7 @@ describe('what is wrong', () => {
   } as unknown as OperatorOverview // only what is judged
 
   it('ADD-25 comes with the worst first, each with where to read on; where everything works there is nothing', () => {
-    expect(findingsOf({ overview: well, audit: null, overTerms: null })).toEqual([])
+    expect(findingsOf({ overview: well, audit: null, overTerms: null, unclaimed: null })).toEqual([])
     const overview = {
       ...well,
       providers: [{ provider: 'gcs', healthy: false }],
@@ -128,9 +128,14 @@ describe('what is wrong', () => {
       price_feed: { state: 'failing', prices: [] },
     } as OperatorOverview
     const audit = { chain: { intact: false, entries: 4, head: null, broken_at: 3, checked_at: '2026-01-01T00:00:00Z' } }
-    const found = findingsOf({ overview, audit, overTerms: { lockers: [1] } })
+    const found = findingsOf({ overview, audit, overTerms: { lockers: [1] }, unclaimed: { payments: [1, 2] } })
     const bad = ['bad #audit', 'bad #providers', 'bad #providers', 'bad #prices', 'bad #jobs?state=dead']
-    expect(found.map(({ tone, to }) => `${tone} ${to}`)).toEqual([...bad, 'warn #attestations', 'warn #lockers'])
+    expect(found.map(({ tone, to }) => `${tone} ${to}`)).toEqual([
+      ...bad,
+      'warn #attestations',
+      'warn #payments',
+      'warn #lockers',
+    ])
     expect(found[5]?.text).toBe('The oldest unfinished attestation is 2 hours old.')
   })
 })

@@ -382,6 +382,31 @@ describe('acting', () => {
   })
 })
 
+describe('payments to return', () => {
+  it('T-205 T-72 a second payment of a quote is the first thing to see, and is refunded from the list', async () => {
+    const { id, leg } = await quote(1)
+    const confirm = (tx: string) =>
+      fetch(`${site.url}/v1/storage/confirm`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x402-tx': tx },
+        body: JSON.stringify({ pay_req_id: id, pay_network: 'primary-mainnet', pay_asset: 'USDC' }),
+      })
+    const [first, second] = [await payLeg(site.chains, leg), await payLeg(site.chains, leg, { payer: 1 })]
+    expect((await confirm(first)).status).toBe(200)
+    expect((await confirm(second)).status).toBe(402)
+    const { page } = await open('overview')
+    await page.getByText('1 payment to return.').click()
+    const row = page.getByRole('row', { name: second })
+    await row.getByText('the quote was paid already').waitFor()
+    await done(await act(page, 'Record a refund…', 'Record'), 'recorded a refund')
+    await row.getByText('refund decided, not yet sent').waitFor()
+    await expectGoodLooks(page, 'operator-payments-to-return')
+    await row.getByRole('link').click()
+    await page.getByText('What reached the treasury', { exact: true }).waitFor()
+    expectCalm(page, 401, 402)
+  })
+})
+
 describe('live values', () => {
   it('T-72 are read by one loop that rests while hidden, slows down on errors, and keeps what was there', async () => {
     const { page } = await visit(site, '/operator#providers', {}, (page) => page.clock.install())

@@ -98,7 +98,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   payment_verification_failed: {
     cause:
       'The transaction does not pay this quote; `details.reason` says why: it failed, paid too little or to another address, came too late or before the quote, names another quote, or has paid for something else already.',
-    next: 'Do not pay again before you know the reason. Confirm the transaction with the quote that it was made for.',
+    next: 'Do not pay again before you know the reason. Confirm the transaction with the quote that it was made for. With `details.noted_for_refund` the operator has it on a list: ask them to return it, and name the transaction.',
   },
 
   SIGNATURE_INVALID: {
@@ -298,7 +298,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   quote_expired: {
     cause: 'The quote has expired, and no payment made in its time is known.',
-    next: 'If you paid in time, confirm with that transaction. If not, ask for a new quote.',
+    next: 'If you paid in time, confirm with that transaction. If not, ask for a new quote. With `details.noted_for_refund` what you sent came too late, and the operator has it on a list: ask them to return it, and name the transaction.',
   },
   PRECONDITION_FAILED: {
     cause:

@@ -6,6 +6,8 @@ export interface NodeFaults {
   keeps?: number
   /** It refuses every so many requests, because there are too many of them. */
   refusesEvery?: number
+  /** It has not noticed the last fork: it shows what that has left, in the slots and blocks of before. */
+  isOnFork?: boolean
   /** How many blocks of the EVM chain `eth_getLogs` may search at once. */
   logBlocks?: number
 }

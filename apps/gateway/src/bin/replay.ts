@@ -63,6 +63,7 @@ function printLostFiles({ lockers, others }: LostFiles): void {
 const NAMES: Record<string, string> = {
   receipt: 'receipt',
   refund: 'refund',
+  unclaimed: 'unclaimed payment',
   locker: 'locker',
   access: 'change of access',
   chunks: 'file list chunk',

@@ -37,6 +37,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'show, freeze, unfreeze and take down lockers',
     load: () => import('./lockers.ts'),
   },
+  payments: {
+    about: 'list payments that no receipt has, show one, and record its refund',
+    load: () => import('./payments.ts'),
+  },
   keys: {
     about: 'list, announce, rotate, withdraw and revoke the keys that sign statements',
     load: () => import('./keys.ts'),

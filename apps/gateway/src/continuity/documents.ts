@@ -24,6 +24,7 @@ import type {
   SnapshotChunkTable,
   SnapshotTable,
   StatementTable,
+  UnclaimedPaymentTable,
 } from '../db/schema.ts'
 import { type AccessChange, parseAccessChange } from './access-changes.ts'
 import type { Noted } from './noted.ts'
@@ -48,6 +49,14 @@ export interface RefundDocument {
   key: string
   refund: RefundTable
   payment: PaymentTransactionTable
+}
+
+/** A payment that its payer was told is noted for refund. */
+export interface UnclaimedDocument {
+  kind: 'unclaimed'
+  /** Network, transaction and asset. */
+  key: string
+  unclaimed: UnclaimedPaymentTable
 }
 
 /** A locker that was opened, without its files. */
@@ -117,6 +126,7 @@ export interface CheckpointDocument {
 export type Document =
   | ReceiptDocument
   | RefundDocument
+  | UnclaimedDocument
   | LockerDocument
   | AccessDocument
   | StatementDocument
@@ -132,6 +142,10 @@ export function refundKey({ network, tx, position, refund_tx }: RefundTable): st
 /** How the journal is told of a transaction: each outcome is another document. */
 export function anchorKey(tx: string, state: PublicationTable['state']): string {
   return `${tx} ${state}`
+}
+
+export function unclaimedKey({ network, tx, asset }: Pick<UnclaimedPaymentTable, 'network' | 'tx' | 'asset'>): string {
+  return `${network} ${tx} ${asset}`
 }
 
 /** A document as a line of the journal. */
@@ -160,6 +174,7 @@ type Reader = (db: Db, key: string) => Promise<Document | null>
 const READERS: Record<Exclude<Noted['kind'], 'statement'>, Reader> = {
   receipt: readReceipt,
   refund: readRefund,
+  unclaimed: readUnclaimed,
   locker: readLocker,
   access: readAccessChange,
   publication: readPublication,
@@ -230,6 +245,18 @@ async function readRefund(db: Db, key: string): Promise<RefundDocument | null> {
   if (!refund || (refundTx !== 'decided' && refund.refund_tx !== refundTx)) return null
   const payment = await readPayment(db, network, tx)
   return payment ? { kind: 'refund', key, refund, payment } : null
+}
+
+async function readUnclaimed(db: Db, key: string): Promise<UnclaimedDocument | null> {
+  const [network, tx, asset] = key.split(' ') as [string, string, string]
+  const unclaimed = await db
+    .selectFrom('unclaimed_payments')
+    .selectAll()
+    .where('network', '=', network)
+    .where('tx', '=', tx)
+    .where('asset', '=', asset)
+    .executeTakeFirst()
+  return unclaimed ? { kind: 'unclaimed', key, unclaimed } : null
 }
 
 async function readLocker(db: Db, key: string): Promise<LockerDocument | null> {

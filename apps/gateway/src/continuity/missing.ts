@@ -8,7 +8,7 @@ import type { Db } from '../db/schema.ts'
 import { type Document, type Entry, hasChunks, type StatementDocument } from './documents.ts'
 import { compareEarlier } from './earlier-logbook.ts'
 import { byProof, type NamedStatement, unknownStatements } from './statements.ts'
-import { hasCheckpoint, hasLogAnchorOf, hasRefund, knownKeys, readTo } from './store.ts'
+import { hasCheckpoint, hasLogAnchorOf, hasRefund, hasUnclaimed, knownKeys, readTo } from './store.ts'
 
 export interface Missing {
   /** By kind. */
@@ -31,11 +31,11 @@ export function countMissing({ counts, unreadable, earlier }: Missing): number {
 
 /** By the names that people read. */
 export function missingByName(missing: Missing) {
-  const { receipt = 0, refund = 0, statement = 0, access = 0 } = missing.counts
-  const named = receipt + refund + statement + access
+  const { receipt = 0, refund = 0, unclaimed = 0, statement = 0, access = 0 } = missing.counts
+  const named = receipt + refund + unclaimed + statement + access
   return {
     statements: statement,
-    payments: receipt + refund,
+    payments: receipt + refund + unclaimed,
     revocations: access,
     others: countMissing(missing) - named,
   }
@@ -144,11 +144,13 @@ async function missingAmong(db: Db, entries: readonly Entry[]): Promise<Entry[]>
         ? !digests.has(document.key)
         : document.kind === 'refund'
           ? await hasRefund(db, document.refund)
-          : document.kind === 'log_anchor'
-            ? await hasLogAnchorOf(db, document.anchor.size)
-            : document.kind === 'checkpoint'
-              ? await hasCheckpoint(db, document)
-              : known[document.kind].has(document.key))
+          : document.kind === 'unclaimed'
+            ? await hasUnclaimed(db, document.unclaimed)
+            : document.kind === 'log_anchor'
+              ? await hasLogAnchorOf(db, document.anchor.size)
+              : document.kind === 'checkpoint'
+                ? await hasCheckpoint(db, document)
+                : known[document.kind].has(document.key))
     if (!isKnown) missing.push(entry)
   }
   return missing

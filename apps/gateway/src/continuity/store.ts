@@ -1,7 +1,7 @@
 import type { Place } from '@svc/database/journal/journal'
 import { isSqlite, prepared } from '@svc/database/prepared'
 import { sql } from 'kysely'
-import type { Db, RefundTable, Tx } from '../db/schema.ts'
+import type { Db, RefundTable, Tx, UnclaimedPaymentTable } from '../db/schema.ts'
 import type { CheckpointDocument } from './documents.ts'
 import type { Noted } from './noted.ts'
 
@@ -146,6 +146,11 @@ export async function hasRefund(db: Db, { network, tx, position, refund_tx }: Re
     .where('position', '=', position)
     .executeTakeFirst()
   return row !== undefined && (refund_tx === null || row.refund_tx === refund_tx)
+}
+
+export async function hasUnclaimed(db: Db, { network, tx, asset }: UnclaimedPaymentTable): Promise<boolean> {
+  const row = db.selectFrom('unclaimed_payments').select('tx').where('network', '=', network).where('tx', '=', tx)
+  return (await row.where('asset', '=', asset).executeTakeFirst()) !== undefined
 }
 
 /** A later one covers what an earlier one does. */

@@ -39,4 +39,22 @@ export const migrations: Migrations = {
         lost_digest = (select l.statement_digest from lost_statements l where l.proof_id = attestations.proof_id)
       where proof_id in (select proof_id from lost_statements)`.execute(db)
   },
+
+  '0047-unclaimed-payments': async (db, column) => {
+    await db.schema
+      .createTable('unclaimed_payments')
+      .addColumn('network', column.text, (c) => c.notNull())
+      .addColumn('tx', column.text, (c) => c.notNull())
+      .addColumn('asset', column.text, (c) => c.notNull())
+      .addColumn('pay_req_id', column.text, (c) => c.notNull())
+      .addColumn('reason', column.text, (c) => c.notNull())
+      .addColumn('payer', column.text, (c) => c.notNull())
+      .addColumn('received', column.text, (c) => c.notNull())
+      .addColumn('noted_at', column.text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('unclaimed_payments_pk', ['network', 'tx', 'asset'])
+      .execute()
+    const index = (name: string) => db.schema.createIndex(name).on('unclaimed_payments')
+    await index('unclaimed_payments_noted_at').columns(['noted_at', 'tx', 'asset']).execute()
+    await index('unclaimed_payments_pay_req_id').column('pay_req_id').execute()
+  },
 }

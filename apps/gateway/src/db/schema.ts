@@ -22,6 +22,7 @@ export interface Schema extends QueueTables, GuardTables {
   idempotency_keys: IdempotencyKeyTable
   payment_transactions: PaymentTransactionTable
   payment_authorizations: PaymentAuthorizationTable
+  unclaimed_payments: UnclaimedPaymentTable
   receipts: ReceiptTable
   owners: OwnerTable
   lockers: LockerTable
@@ -119,7 +120,16 @@ export interface LogbookTable {
 
 /** A document that was committed, and that may not be in the journal yet. See `continuity/documents.ts`. */
 export interface JournalPendingTable {
-  kind: 'receipt' | 'refund' | 'locker' | 'access' | 'statement' | 'publication' | 'log_anchor' | 'checkpoint'
+  kind:
+    | 'receipt'
+    | 'refund'
+    | 'unclaimed'
+    | 'locker'
+    | 'access'
+    | 'statement'
+    | 'publication'
+    | 'log_anchor'
+    | 'checkpoint'
   key: string
 }
 
@@ -224,6 +234,24 @@ export interface PaymentAuthorizationTable {
   network: string
   authorization_id: string
   pay_req_id: string
+}
+
+/**
+ * A payment of a known quote that no receipt accounts for, or only in part, when it was noted. What has become of it
+ * since, `receipts` and `refunds` say.
+ */
+export interface UnclaimedPaymentTable {
+  network: string
+  tx: string
+  /** Ticker. */
+  asset: string
+  /** The quote that it was made for; one that nobody has paid may be deleted by now. */
+  pay_req_id: string
+  reason: 'quote_already_paid' | 'after_quote' | 'amount_too_small' | 'overpaid'
+  payer: string
+  /** Atomic units that arrived, in this asset; decimal text. */
+  received: string
+  noted_at: string
 }
 
 export interface ReceiptTable {

@@ -67,7 +67,7 @@ export async function lookUpPayment(context: Context, query: Query<typeof operat
   } satisfies LookedUp
 }
 
-function refundedIn(asset: string, refunds: readonly RefundTable[]): bigint {
+export function refundedIn(asset: string, refunds: readonly RefundTable[]): bigint {
   return refunds.filter((refund) => refund.asset === asset).reduce((sum, { amount }) => sum + BigInt(amount), 0n)
 }
 
@@ -77,7 +77,7 @@ function transactionOf({ network, tx }: { network: string; tx: string }): { netw
   throw new ValidationError({ loc: ['query', 'network'], msg: 'is not a network of this gateway' })
 }
 
-function legsOn({ sales }: Context, network: string): readonly Leg[] {
+export function legsOn({ sales }: Context, network: string): readonly Leg[] {
   return sales.treasuries.find((treasury) => treasury.network.name === network)?.legs ?? []
 }
 
@@ -275,7 +275,7 @@ async function requireUnused(transaction: Tx, refund: RefundTable, refunds: read
   })
 }
 
-function shownRefund(refund: RefundTable): NonNullable<LookedUp['refund']> {
+export function shownRefund(refund: RefundTable): NonNullable<LookedUp['refund']> {
   const { asset, amount, refund_tx, decided_by, decided_at, reason } = refund
   return { amount_raw: amount, asset, refund_tx, decided_by, decided_at, reason }
 }

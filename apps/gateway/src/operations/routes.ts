@@ -15,6 +15,7 @@ import { restrictLocker } from './restrict-locker.ts'
 import type { OperationsContext } from './room.ts'
 import { readSales } from './sales.ts'
 import { slowRoutes } from './slow-routes.ts'
+import { listUnclaimed } from './unclaimed-payments.ts'
 
 export function operationRoutes(service: Service, { isInternalCaller }: Auth, context: OperationsContext): void {
   const { actors } = context.config.internal
@@ -32,6 +33,7 @@ export function operationRoutes(service: Service, { isInternalCaller }: Auth, co
     readLocker(context, params.locker_id),
   )
   serveKnown(service, operations.operatorPayment, isInternalCaller, ({ query }) => lookUpPayment(context, query))
+  serveKnown(service, operations.unclaimedPayments, isInternalCaller, ({ query }) => listUnclaimed(context, query))
   serveKnown(service, operations.auditLog, isInternalCaller, ({ query }) => readAuditLog(context, query))
 
   /** Whoever may not act is refused before the body is read. */

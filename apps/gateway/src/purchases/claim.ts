@@ -1,11 +1,11 @@
 // Claims of payments: a chain transaction pays for its quotes once, and each quote gets one receipt.
 
 import type { ChainPayment } from '@svc/payments/payment'
-import { paymentRefused } from '@svc/payments/selling/errors'
+import { paymentRefused, secondPaymentRefused, someQuotesPaid } from '@svc/payments/selling/errors'
 import type { QuotedLeg } from '@svc/payments/selling/read-payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Context, unixNow } from '../context.ts'
-import type { Noted } from '../continuity/noted.ts'
+import type { Note, Noted } from '../continuity/noted.ts'
 import type { PaymentTransactionTable, Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { newReceipt } from './receipts.ts'
@@ -23,6 +23,7 @@ import {
   takeAuthorization,
   updatePaymentTransaction,
 } from './store.ts'
+import { type Noting, noteOverpaid, noteUnclaimed, requireNoted, secondPaymentOf } from './unclaimed/note-payment.ts'
 
 /** Shows that one chain transaction has paid quotes. Each payment protocol makes it from what its clients send. */
 export interface PaymentProof {
@@ -63,7 +64,7 @@ interface Claimed {
 /**
  * Turns pending quotes into paid ones: the claim on the transaction, the receipts, and the lockers that they open or renew
  * are one commit. Either all receipts are written or none. Of concurrent calls with one payment, one writes the receipt and
- * the others return it. A second payment of a quote is refused and left unclaimed.
+ * the others return it. A second payment of paid quotes is refused, and noted for refund in that commit.
  */
 export async function claim(
   context: Context,
@@ -72,17 +73,18 @@ export async function claim(
 ): Promise<[Claimed, ...Claimed[]]> {
   const { database, continuity } = context
   const receipts = await signReceipts(context, proof)
-  const claimed = await database.commit(async (tx, note) => {
+  const claimed = await database.commit(async (tx, note): Promise<Claimed[] | Noting> => {
     const booked = await bookReceipts(tx, proof.kind, receipts, proof.payment?.authorizations ?? [])
     const written = new Map(booked.map((receipt) => [receipt.pay_req_id, receipt]))
     const earlier = await findEarlier(tx, proof, written)
+    const receiptOf = (id: string) => written.get(id) ?? earlier.get(id)
     const done: Claimed[] = []
     for (const { request } of proof.quotes) {
       const isNew = written.has(request.pay_req_id)
-      const receipt = written.get(request.pay_req_id) ?? earlier.get(request.pay_req_id)
+      const receipt = receiptOf(request.pay_req_id)
       if (!receipt) throw paymentRefused('transaction_already_used')
       consequences.require?.(receipt)
-      if (receipt.tx_hash !== proof.tx) throw paymentRefused('quote_already_paid')
+      if (receipt.tx_hash !== proof.tx) return noteSecond(tx, note, proof, receipts, receiptOf)
       if (isNew) {
         note(noteOf(receipt))
         await renewLocker(tx, receipt, paidAt(context, proof.payment))
@@ -96,6 +98,7 @@ export async function claim(
     }
     return done
   })
+  if ('isNoted' in claimed) return refuseSecond(context, claimed, receipts)
   await continuity.requireWritten(...claimed.flatMap(({ isNew, receipt }) => (isNew ? [] : noteOf(receipt))))
   await continuity.requireWritten(...claimed.flatMap(({ locker }) => noteOfExisting(locker)))
   return claimed as [Claimed, ...Claimed[]] // a proof is of at least one quote
@@ -106,6 +109,34 @@ function signReceipts(context: Context, { payment, quotes }: PaymentProof): Prom
   return Promise.all(
     quotes.flatMap(({ request, leg }) => (leg && payment ? newReceipt(context, request, leg, payment) : [])),
   )
+}
+
+/**
+ * Other transactions have paid some of the quotes. Where they have paid all, this one is a second payment; where not,
+ * nothing is written, because the others may still be bought with it.
+ */
+function noteSecond(
+  tx: Tx,
+  note: Note,
+  { tx: shown, quotes }: PaymentProof,
+  [unwritten]: readonly SignedReceipt[],
+  receiptOf: (payReqId: string) => SignedReceipt | undefined,
+): Promise<Noting> {
+  const ids = quotes.map(({ request }) => request.pay_req_id)
+  const paidOtherwise = ids.filter((id) => (receiptOf(id)?.tx_hash ?? shown) !== shown)
+  if (paidOtherwise.length < ids.length) throw someQuotesPaid(paidOtherwise)
+  if (!unwritten) throw paymentRefused('quote_already_paid')
+  return noteUnclaimed(tx, note, secondPaymentOf(unwritten))
+}
+
+/** After the commit, so that what the payer is told is durable. */
+async function refuseSecond(
+  context: Context,
+  { isNoted, isNew }: Noting,
+  [unwritten]: readonly SignedReceipt[],
+): Promise<never> {
+  if (isNoted && !isNew && unwritten) await requireNoted(context, secondPaymentOf(unwritten))
+  throw isNoted ? secondPaymentRefused() : paymentRefused('quote_already_paid')
 }
 
 /** Receipts that others wrote, or earlier calls, by quote. */
@@ -164,6 +195,7 @@ export async function bookReceipts(
   if (bound === 0n && isNew) await deletePaymentTransaction(tx, row)
   else if (isRecorded && (isNew ? bound !== BigInt(row.bound) : written.length > 0))
     await updatePaymentTransaction(tx, { ...row, bound: String(bound) })
+  if (isNew && written[0]) await noteOverpaid(tx, written[0], bound)
   return written
 }
 

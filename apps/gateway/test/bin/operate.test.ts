@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', DATA_DIR: folder })
 
-it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gateway runs', {
+it('ADD-25 T-71 T-205 lockers, jobs, payments and the audit log by command line, while the gateway runs', {
   tags: ['nightly'],
 }, async () => {
   const { queue, database } = house.gateway.context
@@ -43,6 +43,18 @@ it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gatew
   const frozen = await run('lockers', 'freeze', locker.lockerId, '--reason', 'complaint 4711')
   expect(JSON.parse(frozen.stdout)).toMatchObject({ changed: true, locker: { restriction: { state: 'frozen' } } })
   expect((await locker.call(['locker:write'], 'POST', '/files', { filename: 'a' })).status).toBe(423)
+
+  const payment = { network: 'evm-mainnet', tx: `0x${'7b'.repeat(32)}`, asset: 'USDC', pay_req_id: 'pr_1' }
+  const of = { payer: `0x${'5a'.repeat(20)}`, received: '250000', noted_at: '2026-09-01T12:00:00Z' }
+  await writable(database.db)
+    .insertInto('unclaimed_payments')
+    .values({ ...payment, ...of, reason: 'quote_already_paid' })
+    .execute()
+  const toReturn = await run('payments', 'list')
+  expect(toReturn).toMatchObject({ code: 0, stderr: '' })
+  expect(toReturn.stdout).toContain(`${payment.tx}  250000 USDC  ${of.payer}  pr_1  quote_already_paid  open`)
+  const halfSaid = await run('payments', 'refund', payment.network, payment.tx, '--reason', 'paid twice')
+  expect([halfSaid.code, halfSaid.stderr]).toEqual([1, expect.stringContaining('--asset')])
 
   const audit = await run('audit')
   const entries = audit.stdout

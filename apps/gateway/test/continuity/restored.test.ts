@@ -94,8 +94,11 @@ async function buyTwice(shop: TestGateway) {
   const closed = await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'close' })
   expect(closed.status, JSON.stringify(closed.body)).toBe(200)
   const renewal = await buy(market, shop, { units: 1, extends: first.receipt_id })
+  const second = await market.pay(first.quote.accepts[0]!)
+  const noted = await shop.confirm({ pay_req_id: payReqId(first.quote) }, second)
+  expect(noted.body).toMatchObject({ details: { noted_for_refund: true } })
   const { body: record } = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
-  return { payer, first, renewal, record }
+  return { payer, first, renewal, record, second }
 }
 
 forEachDatabase('a restored database', (database) => {
@@ -150,7 +153,7 @@ forEachDatabase('a restored database', (database) => {
       const missing = lost.map(({ proofId, sequence, digest }) => {
         return { proof_id: proofId, sequence, statement_digest: digest }
       })
-      const counts = { missing_statements: 2, missing_payments: 5, missing_revocations: 1, missing_others: 3 }
+      const counts = { missing_statements: 2, missing_payments: 6, missing_revocations: 1, missing_others: 3 }
       const heal = expect.stringContaining('svc-gateway replay')
       expect(behind).toMatchObject({ status: 'degraded', continuity: { ...counts, missing, heal } })
       expect(missing.map(({ sequence }) => sequence)).toEqual([4, 5])
@@ -180,10 +183,11 @@ forEachDatabase('a restored database', (database) => {
       for (const line of [
         '3 × receipt',
         '2 × refund',
+        '1 × unclaimed payment',
         '1 × locker',
         '1 × change of access',
         '2 × statement',
-        '11 missing',
+        '12 missing',
       ])
         expect(shown.stdout).toContain(line)
       expect((await story.command({})).stderr).toContain('--reason needs at least 3 characters')
@@ -209,10 +213,13 @@ forEachDatabase('a restored database', (database) => {
       expect(await bundleOf(now, story, 5)).toMatchObject({ envelope, files, anchor: { tx, slot }, verification })
     })
 
-    it('T-85 T-159 T-181 has every receipt and refund as it was, and no other quote takes its payment', async () => {
+    it('T-85 T-159 T-181 T-205 has every receipt, refund and payment to return as it was, and no other quote takes its payment', async () => {
       const { refund_tx, ...of } = refunded
       const { body } = await now.send('GET', `${PAYMENTS}?${new URLSearchParams(of)}`)
       expect(body).toMatchObject({ refund: { refund_tx } })
+      const { db } = now.gateway.context.database
+      const noted = db.selectFrom('unclaimed_payments').select(['tx', 'reason'])
+      expect(await noted.execute()).toEqual([{ tx: bought.second, reason: 'quote_already_paid' }])
       const stolen = await now.confirm({ pay_req_id: payReqId(other) }, paidBy)
       expectRefusal(stolen, 402, 'payment_verification_failed')
       expect(JSON.stringify(stolen.body)).toContain('transaction_already_used')

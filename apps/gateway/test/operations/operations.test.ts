@@ -185,6 +185,35 @@ forEachDatabase("the operator's endpoints", (database) => {
       expectRefusal(await act('POST', '/payments/refund', refund), 409, 'payment_already_used')
     })
 
+    it('T-205 ADD-25 those that were shown are on one list in pages, the newest first, until they are attached or refunded', async () => {
+      const late = [await latePayment(1n), await latePayment(2n), await latePayment(1n)].toReversed()
+      type List = { payments: operations.UnclaimedPayment[]; next_cursor?: string }
+      const list = async (query: string) => (await read<List>(`/payments/unclaimed${query}`)).body
+      const first = await list('?limit=2')
+      const second = await list(`?limit=1&cursor=${first.next_cursor}`)
+      const seen = [...first.payments, ...second.payments]
+      expect(seen.map(({ tx, reason, state }) => [tx, reason, state])).toEqual(
+        late.map(({ tx }, i) => [tx, i === 1 ? 'amount_too_small' : 'after_quote', 'open']),
+      )
+      const [{ tx, pay_req_id, amount }, small] = late as [(typeof late)[0], (typeof late)[0]]
+      expect(seen[0]).toMatchObject({
+        pay_req_id,
+        received_raw: String(amount),
+        left_raw: String(amount),
+        receipt: null,
+      })
+      await act('POST', '/payments/attach', { network, tx, asset: 'USDC', pay_req_id })
+      await act('POST', '/payments/refund', { network, tx: small.tx, asset: 'USDC', amount_raw: String(small.amount) })
+      const states = async (query: string) => {
+        const { payments } = await list(query)
+        return late.slice(0, 2).map((one) => payments.find(({ tx }) => tx === one.tx)?.state)
+      }
+      expect(await states('')).toEqual([undefined, 'refund_decided'])
+      expect(await states('?state=all')).toEqual(['claimed', 'refund_decided'])
+      expectRefusal(await read('/payments/unclaimed?cursor=x'), 422, 'validation_error')
+      expectRefusal(await shop.send('GET', `${OPERATIONS}/payments/unclaimed`), 401, 'INTERNAL_AUTH_REQUIRED')
+    })
+
     it('ADD-25 one that is too small is attached only where that is said', async () => {
       const { tx, pay_req_id, amount } = await latePayment(2n)
       const order = { network, tx, asset: 'USDC', pay_req_id }

@@ -1,4 +1,4 @@
-// Payments that matched no quote.
+// Payments that matched no quote, or that no receipt accounts for.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
@@ -58,6 +58,61 @@ export const operatorPayment = endpoint({
   summary: 'What a transaction paid to the treasury, and what it was used for',
   query: Type.Object(Transaction),
   responses: { 200: OperatorPayment },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
+export const UnclaimedPayment = Type.Object(
+  {
+    network: Type.String(),
+    tx: Type.String(),
+    asset: Type.String(),
+    pay_req_id: Type.String({ description: 'The quote that it was made for.' }),
+    reason: Words(['quote_already_paid', 'after_quote', 'amount_too_small', 'overpaid']),
+    state: Type.Enum(['open', 'refund_decided', 'refunded', 'claimed'], {
+      description: '`open`: some of it is left. `refund_decided`: nothing is left, and a refund is not sent yet.',
+    }),
+    payer: Type.String(),
+    received_raw: Amount('That reached the treasury.'),
+    received_amount: Type.String({ description: 'In display units.' }),
+    claimed_raw: Amount('What receipts account for by now.'),
+    refunded_raw: Amount('What is refunded.'),
+    left_raw: Amount('What neither accounts for.'),
+    refunds: Type.Array(PaymentRefund),
+    receipt: OrNull(
+      Type.Object(
+        { receipt_id: Type.String(), network: Type.String(), tx: Type.String() },
+        { description: 'Of the quote, and what paid it.' },
+      ),
+    ),
+    noted_at: Timestamp(),
+  },
+  { title: 'UnclaimedPayment' },
+)
+export type UnclaimedPayment = Static<typeof UnclaimedPayment>
+
+export const unclaimedPayments = endpoint({
+  ...reading,
+  name: 'unclaimedPayments',
+  path: `${BASE}/payments/unclaimed`,
+  summary: 'Payments of known quotes that no receipt accounts for, or only in part, the newest first',
+  query: Type.Object({
+    state: Type.Optional(
+      Type.Enum(['due', 'all'], {
+        default: 'due',
+        description: '`due`: those that are to be returned, in whole or part.',
+      }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+    cursor: Type.Optional(Type.String({ maxLength: 400, pattern: '^[A-Za-z0-9_-]+$' })),
+  }),
+  responses: {
+    200: Type.Object({
+      payments: Type.Array(UnclaimedPayment),
+      next_cursor: Type.Optional(
+        Type.String({ description: 'More may follow, also where this page has fewer than `limit`.' }),
+      ),
+    }),
+  },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
 })
 

@@ -17,6 +17,8 @@ export type EvmChain = {
   /** Once the blocks of the journal are there again; requests wait for it. Rejects when they cannot be made. */
   replayed: Promise<void>
   request(request: { method: string; params?: readonly unknown[] }): Promise<unknown>
+  /** The same of the blocks that the last fork has left, which nothing changes any more. */
+  requestOnFork(request: { method: string; params?: readonly unknown[] }): Promise<unknown>
   /** Of the newest block. */
   height(): number
   /** How many blocks `finalized` is below the newest. */
@@ -67,6 +69,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
   let isBlockDue = false
   /** What made the blocks, for forks. */
   let made: Made[] = []
+  let abandoned: { engine: Engine; head: Head } | null = null
   const clock = createBlockClock(now)
   // The journal's order is the chain's.
   const oneAtATime = limit(1)
@@ -99,6 +102,9 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
       if (CHANGES.has(method)) return oneAtATime(() => change(method, params))
       if (CALLS.has(method)) return call(method, params)
       return read(method, params)
+    },
+    async requestOnFork({ method, params = [] }) {
+      return abandoned?.engine.request(method, resolveTags(params, abandoned.head.number, depth)) ?? null
     },
     height: () => head.number,
     depth,
@@ -165,6 +171,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
     const kept = made.slice(0, first === -1 ? made.length : first)
     const sentAfter = kept.findLastIndex(({ method }) => !SENDS.has(method)) + 1
     const left = [...kept.splice(sentAfter), ...(first === -1 ? [] : made.slice(first))]
+    abandoned = { engine, head }
     engine = await createGenesis(genesisTime)
     head = await readHead(engine)
     made = []

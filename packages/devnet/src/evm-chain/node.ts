@@ -10,11 +10,15 @@ type Filter = { fromBlock?: string; toBlock?: string }
 /** Answers that tell of one block, or of a transaction in it. */
 const PLACED = /^eth_(?:getTransactionReceipt|getTransactionByHash|getBlockBy(?:Number|Hash))$/
 
-/** Answers requests as a node that is behind, has forgotten, or searches few blocks. */
+/** What a node on a fork answers from there. */
+const READS = /^eth_(?:get|call|blockNumber)/
+
+/** Answers requests as a node that is behind, on a fork, has forgotten, or searches few blocks. */
 export function nodeOf(chain: EvmChain, faults: () => NodeFaults): Pick<EvmChain, 'request'> {
   const { depth } = chain
   return {
     async request({ method, params = [] }) {
+      if (faults().isOnFork && READS.test(method)) return chain.requestOnFork({ method, params })
       const { behind = 0, keeps = Number.POSITIVE_INFINITY, logBlocks = Number.POSITIVE_INFINITY } = faults()
       const head = Math.max(0, chain.height() - behind)
       const first = Math.max(0, head - keeps + 1)

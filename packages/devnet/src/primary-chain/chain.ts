@@ -51,6 +51,8 @@ export interface PrimaryChain {
   account(address: Address, view: View): Account | null
   programAccounts(program: Address, view: View): Account[]
   transaction(signature: string): TransactionRecord | undefined
+  /** A transaction as it was before the last fork, which has moved or dropped it. */
+  leftByFork(signature: string): TransactionRecord | undefined
   /** In the order of their slots. */
   transactions(): readonly PastTransaction[]
   commitmentOf(record: TransactionRecord): Commitment
@@ -110,6 +112,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
   const ageing = options.landing === 'later' ? LATER : AT_ONCE
   let isHeld = false
   let isSlotDue = false
+  let left = new Map<string, TransactionRecord>()
   restore(state, blockhashes.restore, past)
   if (past.genesisTime === null) journal.append({ time: genesisTime, genesis: 'svc primary chain 1' })
 
@@ -155,6 +158,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
     view,
     firstSlot: () => FIRST_SLOT,
     account,
+    leftByFork: (signature) => left.get(signature),
     refusal,
     programAccounts(program, at) {
       const addresses = new Set(svm.getProgramAccounts(program).map(({ address }) => address))
@@ -216,7 +220,9 @@ export function createChain(options: ChainOptions): PrimaryChain {
       isHeld = false
     },
     fork({ drop = [] } = {}) {
-      const sent = [...rollBack(state, view('finalized').slot).map(wireOf), ...pool.take()]
+      const records = rollBack(state, view('finalized').slot)
+      left = new Map(records.map((record) => [record.signature, record]))
+      const sent = [...records.map(wireOf), ...pool.take()]
       for (const wire of sent) if (!drop.includes(wire.signatures[0]!)) pool.add(wire, timeline.time())
       isSlotDue = false
     },

@@ -2,7 +2,7 @@ import type { NodeFaults } from '../node-faults.ts'
 import type { PrimaryChain } from './chain.ts'
 import { COMMITMENTS, SLOT_MS } from './timeline.ts'
 
-/** The chain as a node sees it that is behind, or has forgotten. */
+/** The chain as a node sees it that is behind, on a fork, or has forgotten. */
 export function nodeOf(chain: PrimaryChain, faults: () => NodeFaults): PrimaryChain {
   const view: PrimaryChain['view'] = (commitment) => {
     const { behind = 0 } = faults()
@@ -17,7 +17,7 @@ export function nodeOf(chain: PrimaryChain, faults: () => NodeFaults): PrimaryCh
     view,
     firstSlot,
     transaction(signature) {
-      const record = chain.transaction(signature)
+      const record = (faults().isOnFork && chain.leftByFork(signature)) || chain.transaction(signature)
       return record && isKnown(record) ? record : undefined
     },
     transactions: () => chain.transactions().filter(isKnown),

@@ -101,6 +101,20 @@ test('after a fork of the EVM chain, transactions are in other blocks, or in non
   expect(await held()).toBe(4n)
 })
 
+test('a node of the EVM chain that is on a fork goes on showing its blocks', async () => {
+  await start({ landing: 'later', now: () => CLOCK })
+  const node = connectAs(DEV_PAYERS[0]!, (await running.startNode({ isOnFork: true })).url)
+  const hash = await send(await sign(0))
+  while (!(await receiptOf(hash)));
+  const before = (await receiptOf(hash))!
+  await running.chain.fork({ drop: [hash] })
+  await running.chain.settle()
+  expect(await receiptOf(hash)).toBeNull()
+  const { blockHash, blockNumber } = await node.getTransactionReceipt({ hash })
+  expect([blockHash, blockNumber]).toEqual([before.blockHash, before.blockNumber])
+  expect((await node.getBlock({ blockHash })).transactions).toContain(hash)
+})
+
 test('a call on the latest EVM block sees the present time, even when that block is old', async () => {
   let now = CLOCK
   const client = await start({ now: () => now })

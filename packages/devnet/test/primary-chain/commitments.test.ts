@@ -1,6 +1,7 @@
 import {
   type Address,
   type Base64EncodedWireTransaction,
+  createSolanaRpc,
   generateKeyPairSigner,
   getBase64EncodedWireTransaction,
   type Instruction,
@@ -93,6 +94,21 @@ describe('the time of the primary chain', () => {
     expect([(await statusOf(gone))?.err, await held()]).toEqual([null, balance])
     chain.fork()
     expect(await held()).toBe(balance)
+  })
+
+  it('has nodes that go on showing what a fork has moved, where it was', async () => {
+    const { rpc, chain } = running
+    const node = createSolanaRpc((await running.startNode({ isOnFork: true })).url)
+    const signature = await post(pay(1n))
+    running.clock.time += 800
+    const read = { encoding: 'base64', maxSupportedTransactionVersion: 0 } as const
+    const slotAt = async (at: typeof rpc) => (await at.getTransaction(signature, read).send())?.slot ?? null
+    const before = await slotAt(rpc)
+    chain.fork()
+    expect([await slotAt(rpc), await slotAt(node)]).toEqual([null, before])
+    chain.settle()
+    expect(await slotAt(rpc)).toBeGreaterThan(before!)
+    expect(await slotAt(node)).toBe(before)
   })
 
   it('does not allow getTransaction at the commitment processed', async () => {

@@ -55,9 +55,12 @@ async function readLeg<Quote extends StoredQuote>(
 ): Promise<PaidQuote<Quote>> {
   const { accepts } = JSON.parse(request.quote) as { accepts: PaymentLeg[] }
   const leg = paidLeg(accepts, choice)
-  const payment = await readPayment(seller, tx, [{ request, leg }], [request.pay_req_id])
-  if (payment.outcome === 'rejected') throw paymentRefused(payment.reason, payment.seen)
-  return { request, leg, payment }
+  const payReqIds = [request.pay_req_id]
+  const payment = await readPayment(seller, tx, [{ request, leg }], payReqIds)
+  if (payment.outcome === 'found') return { request, leg, payment }
+  const { reason, seen } = payment
+  const isNoted = await seller.noteRefused?.({ request, leg, payReqIds, reason, payment: seen.payment })
+  throw paymentRefused(reason, seen, isNoted)
 }
 
 /** What a confirmation shows of the payment: its transaction, the payer's signature, or both. */

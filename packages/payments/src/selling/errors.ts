@@ -44,16 +44,67 @@ export interface SeenPayment {
   /** When it was made and expired, in Unix seconds. */
   quote: { created_at: number; expires_at: number }
   /** Null where the chain shows no payment to the leg's destination. */
-  payment: Pick<ChainPayment, 'received' | 'blockTime'> | null
+  payment: ChainPayment | null
 }
 
-/** None of these carries PAYMENT-REQUIRED: a stock client would pay a second time (ADD-02). */
-export function paymentRefused(reason: RejectionReason, seen?: SeenPayment): ServiceError {
+const ASK_OPERATOR = 'ask the operator to return it, and name this transaction'
+const NOTED = `it is noted for refund: ${ASK_OPERATOR}`
+
+/**
+ * None of these carries PAYMENT-REQUIRED: a stock client would pay a second time (ADD-02). `isNoted` is a payment that the
+ * operator is told of.
+ */
+export function paymentRefused(reason: RejectionReason, seen?: SeenPayment, isNoted = false): ServiceError {
   const { message = REASONS[reason], details } = (seen && describeSeen(reason, seen)) ?? {}
   return new ServiceError('payment_verification_failed', message, {
-    hint: HINTS[reason],
-    details: { reason, ...details },
+    hint: isNoted ? `pay the quote in full with another one; as for what was sent, ${NOTED}` : HINTS[reason],
+    details: { reason, ...details, ...(isNoted && { noted_for_refund: true }) },
   })
+}
+
+const RECEIPT_IS_FOR = 'the receipt is for who names the transaction that paid, or sends payer_signature'
+
+/** The quote is paid, and the transaction that was shown has paid it once more. */
+export function secondPaymentRefused(): ServiceError {
+  const reason: RejectionReason = 'quote_already_paid'
+  return new ServiceError(
+    'payment_verification_failed',
+    'this quote is paid already: what was shown is a second payment',
+    {
+      hint: `do not pay again; ${NOTED}; ${RECEIPT_IS_FOR}`,
+      details: { reason, noted_for_refund: true },
+    },
+  )
+}
+
+/** The quote is paid, and the chain does not show what else was sent for it. */
+export function secondPaymentUnseen(): ServiceError {
+  const reason: RejectionReason = 'quote_already_paid'
+  return new ServiceError('payment_verification_failed', REASONS[reason], {
+    hint: `do not pay again; if you sent this transaction for the quote, confirm it again once the chain shows it, and it is noted for refund; ${RECEIPT_IS_FOR}`,
+    details: { reason },
+  })
+}
+
+/** Of a batch, which gets no receipts. */
+export function someQuotesPaid(payReqIds: readonly string[]): ServiceError {
+  const reason: RejectionReason = 'quote_already_paid'
+  return new ServiceError(
+    'payment_verification_failed',
+    'some of these quotes are paid already, by other transactions',
+    {
+      hint: 'do not pay again: confirm the others with the same transaction, in a batch without those in details; what it leaves is noted for refund',
+      details: { reason, pay_req_ids: payReqIds },
+    },
+  )
+}
+
+export function isQuotePaid(error: unknown): boolean {
+  return error instanceof ServiceError && reasonIn(error) === 'quote_already_paid'
+}
+
+function reasonIn(error: ServiceError): unknown {
+  return error.body('').details?.reason
 }
 
 type Seen = { message: string; details: Record<string, unknown> }
@@ -105,8 +156,9 @@ export function payReqNotFound(details?: { pay_req_ids: string[] }): ServiceErro
 
 export function txNotFound({ family, name }: Network): ServiceError {
   const seconds = family === 'evm' ? 5 : 2
+  const replaced = family === 'evm' ? ', and whether the wallet has replaced it: then confirm the one in its place' : ''
   return new ServiceError('tx_not_found', `${name} does not show this transaction yet`, {
-    hint: `do not pay again: confirm again in ${seconds} seconds, then with growing pauses; if it never shows, see that it was sent to ${name}`,
+    hint: `do not pay again: confirm again in ${seconds} seconds, then with growing pauses; if it never shows, see that it was sent to ${name}${replaced}`,
     headers: { 'retry-after': String(seconds) },
   })
 }
@@ -130,11 +182,21 @@ export function chainUnavailable(): ServiceError {
   )
 }
 
-/** Times in Unix seconds. */
-export function quoteExpired(expiresAt: number, now: number): ServiceError {
-  const message = `this quote expired ${now - expiresAt} s ago, and no payment in its time is known`
-  return new ServiceError('quote_expired', message, {
-    hint: 'if you paid in time, confirm with that transaction; otherwise ask for a new quote',
-    details: { expired_at: isoSeconds(expiresAt) },
+/** Times in Unix seconds. `refusal` is why the transaction that was shown does not pay it. */
+export function quoteExpired(expiresAt: number, now: number, refusal?: ServiceError): ServiceError {
+  const { reason, noted_for_refund } = refusal?.body('').details ?? {}
+  const isLate = reason === 'after_quote'
+  const known = isLate ? refusal?.message : 'no payment in its time is known'
+  const sent = noted_for_refund ? NOTED : ASK_OPERATOR
+  return new ServiceError('quote_expired', `this quote expired ${now - expiresAt} s ago, and ${known}`, {
+    hint:
+      isLate || noted_for_refund
+        ? `do not pay this quote again; as for what was sent, ${sent}; ask for a new quote to buy`
+        : 'if you paid in time, confirm with that transaction; otherwise ask for a new quote',
+    details: {
+      expired_at: isoSeconds(expiresAt),
+      ...(isLate && { reason }),
+      ...(noted_for_refund === true && { noted_for_refund }),
+    },
   })
 }

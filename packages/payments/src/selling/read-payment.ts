@@ -143,7 +143,7 @@ export async function inQuoteTime<Payment>(
   try {
     return await read()
   } catch (error) {
-    throw error instanceof ServiceError ? quoteExpired(end, now) : error
+    throw error instanceof ServiceError ? quoteExpired(end, now, error) : error
   }
 }
 

@@ -2,12 +2,24 @@
 
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { PaymentTools, QuoteTime } from './read-payment.ts'
+import type { ChainPayment, RejectionReason } from '../payment.ts'
+import type { PaymentTools, QuotedLeg, QuoteTime } from './read-payment.ts'
 
 export interface StoredQuote extends QuoteTime {
   pay_req_id: string
   /** The whole body of the 402 answer. */
   quote: string
+}
+
+/** A payment of a leg that does not buy its quote. */
+export interface RefusedPayment {
+  request: StoredQuote
+  leg: QuotedLeg
+  /** The quotes that the transaction may name. */
+  payReqIds: readonly string[]
+  reason: RejectionReason
+  /** Null where the chain shows no payment to the leg's destination. */
+  payment: ChainPayment | null
 }
 
 /** Every service has tables of its own, and claims a payment in a commit of its own. */
@@ -21,4 +33,6 @@ export interface Seller<Quote extends StoredQuote, Bought extends { receipt: Sig
   findBought(payReqId: string): Promise<Bought | null>
   /** Throws while no payment can be claimed, before the chain is asked. */
   requireCurrent?(): Promise<void>
+  /** Notes a payment that is to be returned. True where it is noted: its payer is told so. */
+  noteRefused?(refused: RefusedPayment): Promise<boolean>
 }

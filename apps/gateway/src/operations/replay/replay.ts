@@ -21,7 +21,7 @@ import { findLostFiles, type LostFiles } from './lost-files.ts'
 import { restoreAccess } from './restore-access.ts'
 import { hasOutcome, restoreOutcome, restoreSent } from './restore-anchors.ts'
 import { restoreCheckpoint, restorePublished } from './restore-log.ts'
-import { restoreLocker, restoreReceipt, restoreRefund } from './restore-purchase.ts'
+import { restoreLocker, restoreReceipt, restoreRefund, restoreUnclaimed } from './restore-purchase.ts'
 import { restoreChunks, restoreStatement } from './restore-statement.ts'
 import type { Restored } from './restored.ts'
 
@@ -157,7 +157,7 @@ interface Step {
 
 /** Later ones need what earlier ones write: statements and renewals belong to lockers, and lockers to receipts. */
 const STEPS: Step[] = [
-  { isDue: (document) => document.kind === 'refund' || document.kind === 'locker' || isPurchase(document) },
+  { isDue: (document) => ['refund', 'unclaimed', 'locker'].includes(document.kind) || isPurchase(document) },
   { isDue: ({ kind }) => kind === 'access', inOrder: true },
   { isDue: (document) => document.kind === 'receipt' && !isPurchase(document), inOrder: true },
   { isDue: ({ kind }) => kind === 'chunks' || kind === 'statement' || kind === 'checkpoint' },
@@ -268,6 +268,8 @@ async function restore(context: OperationsContext, tx: Tx, document: Document): 
       return restoreReceipt(context, tx, document)
     case 'refund':
       return restoreRefund(tx, document)
+    case 'unclaimed':
+      return restoreUnclaimed(tx, document)
     case 'locker':
       return restoreLocker(tx, document)
     case 'chunks':

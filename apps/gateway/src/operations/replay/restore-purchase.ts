@@ -4,7 +4,7 @@ import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { recordPaymentCode } from '../../anchors/store.ts'
 import { type Context, unixNow } from '../../context.ts'
-import type { LockerDocument, ReceiptDocument, RefundDocument } from '../../continuity/documents.ts'
+import type { LockerDocument, ReceiptDocument, RefundDocument, UnclaimedDocument } from '../../continuity/documents.ts'
 import { hasRefund } from '../../continuity/store.ts'
 import type { PaymentTransactionTable, Tx } from '../../db/schema.ts'
 import { countLocker, findLocker, insertLocker } from '../../lockers/store.ts'
@@ -16,6 +16,8 @@ import {
   lockPaymentTransaction,
   updatePaymentTransaction,
 } from '../../purchases/store.ts'
+import { noteOverpaid } from '../../purchases/unclaimed/note-payment.ts'
+import { insertUnclaimed } from '../../purchases/unclaimed/store.ts'
 import type { Restored } from './restored.ts'
 
 /** The locker was there before. */
@@ -49,6 +51,7 @@ export async function restoreReceipt(context: Context, tx: Tx, document: Receipt
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   await insertReceipt(tx, receipt)
+  if (payment) await noteOverpaid(tx, receipt, BigInt(payment.bound))
   if (renewal) await renewLocker(tx, receipt, renewal.renewed_at)
   // Its memo may be on chain: it is not sent again.
   const att_code = paymentAttCode(receipt)
@@ -82,6 +85,10 @@ export async function restoreRefund(tx: Tx, { refund, payment }: RefundDocument)
     )
     .execute()
   return 'written'
+}
+
+export async function restoreUnclaimed(tx: Tx, { unclaimed }: UnclaimedDocument): Promise<Restored> {
+  return (await insertUnclaimed(tx, unclaimed)) ? 'written' : 'known'
 }
 
 /** Without its files: what is stored is known by their rows, which are lost with the database. */

@@ -9,7 +9,7 @@ import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsored
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ChainPayment } from '@svc/payments/payment'
-import { paymentRefused, payReqNotFound } from '@svc/payments/selling/errors'
+import { paymentRefused, payReqNotFound, secondPaymentRefused, secondPaymentUnseen } from '@svc/payments/selling/errors'
 import { inQuoteTime, type QuotedLeg, quotedLeg, readPayment, transactionId } from '@svc/payments/selling/read-payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { receiptIsRenewal } from '../../auth/errors.ts'
@@ -20,6 +20,7 @@ import type { LockerCreation } from '../../lockers/create-locker.ts'
 import { lockerRecord } from '../../lockers/locker-record.ts'
 import { claim } from '../claim.ts'
 import { findPayRequests, findReceiptsOfRequests, type PayRequest } from '../store.ts'
+import { noteRefused, noteSecond } from '../unclaimed/note-payment.ts'
 import { confirmation } from './transaction.ts'
 
 interface SponsoredOrder {
@@ -126,12 +127,17 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   const paid = new Map(receipts.map((receipt) => [receipt.pay_req_id, receipt]))
   const transaction = { tx, network: tx.startsWith('0x') ? EVM : PRIMARY, payReqIds }
   requireOneNetwork(transaction, requests, paid)
+  if (payReqIds.every((id) => (paid.get(id)?.tx_hash ?? tx) !== tx)) {
+    requireOwner(paid.get(payReqIds[0] as string) as SignedReceipt, ownerIdentity) // each of them has one
+    throw await refusalOfSecond(context, transaction, requests)
+  }
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
   const seen =
     unpaid.length > 0
       ? await inQuoteTime(context, unpaid, () => findPayment(context, transaction, unpaid))
-      : { payment: null, legs: new Map<string, QuotedLeg>() }
-  const quotes = requests.map((request) => ({ request, leg: seen.legs.get(request.pay_req_id) ?? null }))
+      : { payment: null, purchases: [] }
+  const legs = new Map(seen.purchases.map(({ request, leg }) => [request.pay_req_id, leg]))
+  const quotes = requests.map((request) => ({ request, leg: legs.get(request.pay_req_id) ?? null }))
   const [first, ...others] = quotes as [(typeof quotes)[0], ...typeof quotes] // an order has at least one quote
   const purchases = await claim(
     context,
@@ -139,6 +145,23 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
     { require: (receipt) => requireOwner(receipt, ownerIdentity), lockers: { tags } },
   )
   return purchases.map(({ locker, ...purchase }) => ({ ...purchase, locker: locker as LockerCreation })) // was asked for
+}
+
+/** What to answer where other transactions have paid all of the quotes: this one may be a second payment of them. */
+async function refusalOfSecond(
+  context: Context,
+  transaction: SponsoredTransaction,
+  requests: readonly PayRequest[],
+): Promise<ServiceError> {
+  const refusal = paymentRefused('quote_already_paid')
+  try {
+    const { purchases, payment } = await findPayment(context, transaction, requests)
+    const isNoted = await noteSecond(context, { ...purchases[0], payReqIds: transaction.payReqIds, payment })
+    return isNoted ? secondPaymentRefused() : refusal
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.code === 'tx_not_found' ? secondPaymentUnseen() : refusal
+  }
 }
 
 async function requirePayRequests({ database }: Context, payReqIds: readonly string[]): Promise<PayRequest[]> {
@@ -198,12 +221,12 @@ function requireOneNetwork(
     throw mixedNetworks(`not all of these quotes are on ${network.name}, where the transaction is`)
 }
 
-/** Tries the legs on the transaction's network that all quotes share, and takes the first that was paid (AMB-48). Legs by quote. */
+/** Tries the legs on the transaction's network that all quotes share, and takes the first that was paid (AMB-48). */
 async function findPayment(
   context: Context,
   { tx, network, payReqIds }: SponsoredTransaction,
   requests: readonly PayRequest[],
-): Promise<{ payment: ChainPayment; legs: ReadonlyMap<string, QuotedLeg> }> {
+): Promise<{ purchases: Purchases; payment: ChainPayment }> {
   const offers = requests.map((request) => ({ request, legs: legsOn(network, request) }))
   if (offers.every(({ legs }) => legs.length === 0)) throw paymentRefused('wrong_transaction_form')
   const shared = sharedLegs(offers)
@@ -212,11 +235,12 @@ async function findPayment(
   let isNothing = true
   for (const purchases of shared) {
     const payment = await readPayment(context, tx, purchases, payReqIds)
-    if (payment.outcome === 'found')
-      return { payment, legs: new Map(purchases.map(({ request, leg }) => [request.pay_req_id, leg])) }
+    if (payment.outcome === 'found') return { purchases, payment }
+    const { reason, seen } = payment
+    const isNoted = await noteRefused(context, { ...purchases[0], payReqIds, reason, payment: seen.payment })
     // A fault of the payment says more than that it is not in another asset.
-    if (isNothing) refusal = paymentRefused(payment.reason, payment.seen)
-    isNothing &&= payment.reason === 'nothing_received'
+    if (isNothing) refusal = paymentRefused(reason, seen, isNoted)
+    isNothing &&= reason === 'nothing_received'
   }
   throw refusal
 }

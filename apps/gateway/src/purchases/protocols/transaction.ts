@@ -11,6 +11,7 @@ import type { Context } from '../../context.ts'
 import { claim } from '../claim.ts'
 import { confirmUrlOf } from '../quote.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
+import { noteRefused, refusalOfSecond } from '../unclaimed/note-payment.ts'
 
 /** A paid quote answers its receipt to its payer again. */
 export async function confirmPayment(
@@ -24,7 +25,11 @@ export async function confirmPayment(
     pay_asset: body.pay_asset ?? body.payment_asset,
     proof: payerProof(wire.headers, body),
   }
-  const { bought, paid } = await readConfirmation(storageSeller(context), shown, wire)
+  const { bought, paid } = await readConfirmation(storageSeller(context), shown, wire).catch(
+    async (refusal: unknown) => {
+      throw await refusalOfSecond(context, refusal, shown)
+    },
+  )
   if (bought) {
     await context.continuity.requireWritten({ kind: 'receipt', key: bought.receipt.receipt_id })
     return confirmation(bought.receipt, true)
@@ -61,5 +66,6 @@ export function storageSeller(context: Context): Seller<PayRequest, { receipt: S
       return receipt && { receipt }
     },
     requireCurrent: () => continuity.requireCurrent(),
+    noteRefused: (refused) => noteRefused(context, refused),
   }
 }

@@ -141,6 +141,8 @@ export const texts = {
     lag: (seconds: number) => `The oldest unfinished attestation is ${duration(seconds)} old.`,
     feedFailing: 'The price feed does not answer; coins without a price are not sold.',
     feedDegraded: 'The price feed is degraded; other prices stand in.',
+    unclaimed: (payments: number, more: boolean) =>
+      `${common.counted(payments, 'payment')}${more ? ' and more' : ''} to return.`,
     overTerms: (lockers: number, more: boolean) =>
       `${more ? 'More than ' : ''}${common.counted(lockers, 'locker')} over terms.`,
     auditBroken: (sequence: number) => `The audit log is broken at entry ${common.number(sequence)}.`,
@@ -446,6 +448,26 @@ export const texts = {
     blockTime: 'Block time',
     quotes: 'Quotes it names',
     noArrivals: 'None of it reached the treasury.',
+    unclaimed: 'Payments to return',
+    unclaimedText:
+      'Each was made for a quote, and no receipt has it: the quote was paid by another transaction, or it came too late, was too small, or was too much.',
+    noUnclaimed: 'Nothing is to be returned.',
+    moreUnclaimed: 'There are more. They appear here when these are done; svc-gateway payments list prints all.',
+    notedAt: 'Noted',
+    why: 'Why',
+    reasons: {
+      quote_already_paid: 'the quote was paid already',
+      after_quote: 'came after the quote',
+      amount_too_small: 'too small',
+      overpaid: 'more than was asked',
+    },
+    state: 'State',
+    states: {
+      open: 'to be refunded',
+      refund_decided: 'refund decided, not yet sent',
+      refunded: 'refunded',
+      claimed: 'paid for something else',
+    },
     receipts: 'Receipts',
     noReceipts: 'No receipt uses this payment.',
     receipt: 'Receipt',

@@ -25,24 +25,16 @@ export async function insertWatch(
     .execute()
 }
 
-/** Those that are due and not found yet, the most overdue first. */
+/** The most overdue first. */
 export function dueWatches(db: Db, now: number, limit: number): Promise<WatchedQuoteTable[]> {
-  return db
-    .selectFrom('watched_quotes')
-    .selectAll()
-    .where('tx', 'is', null)
-    .where('due_at', '<=', now)
-    .orderBy('due_at')
-    .limit(limit)
-    .execute()
+  return db.selectFrom('watched_quotes').selectAll().where('due_at', '<=', now).orderBy('due_at').limit(limit).execute()
 }
 
-/** When the next one is due; null where none is left to look for. */
+/** When the next one is due; null where there is none. */
 export async function nextDue(db: Db): Promise<number | null> {
   const { due_at } = await db
     .selectFrom('watched_quotes')
     .select(({ fn }) => fn.min<number | null>('due_at').as('due_at'))
-    .where('tx', 'is', null)
     .executeTakeFirstOrThrow()
   return due_at
 }

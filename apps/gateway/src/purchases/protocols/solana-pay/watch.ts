@@ -1,6 +1,6 @@
 // Buyers who show the Solana Pay code of a quote have the gateway look for the payment, which gets its receipt as a
 // confirmation would give it. What is asked of the nodes is bounded in all, and a quote is asked for ever less often until
-// it ends (T-102).
+// it ends (T-102). One that is paid is asked for once more then: a wallet may have paid it twice (T-205).
 
 import type { Body } from '@svc/api/endpoint'
 import { PRIMARY } from '@svc/api/networks'
@@ -22,6 +22,7 @@ import type { Tx, WatchedQuoteTable } from '../../../db/schema.ts'
 import { claim } from '../../claim.ts'
 import type { PurchasesContext } from '../../context.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
+import { noteRefused } from '../../unclaimed/note-payment.ts'
 import {
   beginLook,
   countWatches,
@@ -118,8 +119,11 @@ async function look(context: PurchasesContext, watch: WatchedQuoteTable, now: nu
   const { pay_req_id } = watch
   if (!(await commit((tx) => beginLook(tx, watch, { due_at: now + pauseAfter(watch, now), looked_at: now })))) return
   const request = await findPayRequest(db, pay_req_id)
-  if (!request || (await findReceiptOfRequest(db, pay_req_id))) return commit((tx) => deleteWatch(tx, pay_req_id))
-  const named = await transactionsNaming(context, watch)
+  if (!request) return commit((tx) => deleteWatch(tx, pay_req_id))
+  const receipt = await findReceiptOfRequest(db, pay_req_id)
+  const atTheEnd = { due_at: watch.watched_until - LONGEST_PAUSE_SECONDS }
+  if (receipt && now < atTheEnd.due_at) return commit((tx) => noteLook(tx, pay_req_id, atTheEnd))
+  const named = (await transactionsNaming(context, watch)).filter((tx) => tx !== receipt?.tx_hash)
   const read = named.slice(0, MAX_READ)
   if (read.length === 0) return
   const legs = primaryLegs(request)
@@ -128,7 +132,7 @@ async function look(context: PurchasesContext, watch: WatchedQuoteTable, now: nu
   let isPassing = true
   for (const tx of read) {
     const paid = await takePayment(context, request, legs, tx)
-    if (typeof paid === 'object') return commit((tx) => noteLook(tx, pay_req_id, paid))
+    if (typeof paid === 'object') return commit((tx) => noteLook(tx, pay_req_id, { ...paid, ...atTheEnd }))
     isPassing &&= paid === 'unpaid'
     if (isPassing) await commit((noting) => noteLook(noting, pay_req_id, { passed_tx: tx }))
   }
@@ -165,15 +169,18 @@ async function takePayment(
 ): Promise<Taken> {
   try {
     for (const leg of legs) {
-      const payment = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
-      if (payment.outcome !== 'found') continue
-      await claim(context, { tx: payment.tx, kind: 'single', payment, quotes: [{ request, leg }] })
-      return { tx: payment.tx, asset: leg.ticker }
+      const payReqIds = [request.pay_req_id]
+      const payment = await readPayment(context, tx, [{ request, leg }], payReqIds)
+      if (payment.outcome === 'found') {
+        await claim(context, { tx: payment.tx, kind: 'single', payment, quotes: [{ request, leg }] })
+        return { tx: payment.tx, asset: leg.ticker }
+      }
+      await noteRefused(context, { request, leg, payReqIds, reason: payment.reason, payment: payment.seen.payment })
     }
     return 'unpaid'
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    // Its money belongs to another quote, or another transaction paid this one.
+    // Its money belongs to another quote, or another transaction paid this one, and it is noted for refund.
     if (error.code === 'payment_verification_failed') return 'unpaid'
     if (error.code !== 'tx_not_found') context.log.warn({ code: error.code }, 'a payment could not be taken yet')
     return 'undecided'

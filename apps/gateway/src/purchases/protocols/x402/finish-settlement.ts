@@ -14,7 +14,7 @@ import type { PurchasesContext } from '../../context.ts'
 import type { PayRequest } from '../../store.ts'
 import { type OpenPayment, settlementPending } from './errors.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
-import { deleteSettlement, noteSearch, type Settlement } from './store.ts'
+import { deleteSettlement, noteSearch, replaceTransaction, type Settlement } from './store.ts'
 
 /** `locker` is null where the receipt was there before. */
 export type Settled = { receipt: SignedReceipt; isNew: boolean; locker: LockerCreation | null }
@@ -89,6 +89,9 @@ export async function finishSettlement(
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
   const last = await context.sales.reader(paid.network).read(tx, paid)
   if (last.outcome === 'found') {
+    // Somebody else has sent the authorization: theirs is the transaction that pays.
+    if (tx !== settlement.tx)
+      await context.database.commit((noting) => replaceTransaction(noting, { ...settlement, tx }, settlement.tx))
     const settled = await claimSettled(context, request, paid, last, { payReqIds: last.references })
     if (tx === settlement.tx) await giveBackFee(context, settlement)
     return settled

@@ -9,7 +9,7 @@ import { createLocker, type LockerCreation, tagsOf } from '../../../lockers/crea
 import type { PurchasesContext } from '../../context.ts'
 import { findReceiptOfRequest, type PayRequest } from '../../store.ts'
 import { notSettled } from './errors.ts'
-import { earlier, type Settled } from './finish-settlement.ts'
+import { earlier, finishSettlement, isSettled, type Settled } from './finish-settlement.ts'
 import { settlePayment } from './settle.ts'
 import type { Settler, SignedPayment } from './settler.ts'
 import { findSettlement } from './store.ts'
@@ -25,16 +25,19 @@ export async function payOnce(context: PurchasesContext, payment: SignedPayment,
 
 /**
  * Somebody else may have paid the quote, or the settlement that was resumed may be theirs. The receipt is for who sends
- * the payment that was settled, or another one that the payer signed (ADD-13).
+ * the payment that was settled, or another one that the payer signed (ADD-13). Where this payment was sent as well, it is
+ * a second one of the quote: what became of it is found out first, and what it has paid is noted for refund.
  */
 async function requirePayer(
-  { database }: PurchasesContext,
+  context: PurchasesContext,
   { id, request, payload, leg }: SignedPayment,
   settler: Settler,
-  { payer_pubkey }: SignedReceipt,
+  { payer_pubkey, tx_hash }: SignedReceipt,
 ): Promise<void> {
-  const settlement = await findSettlement(database.db, request.pay_req_id)
-  if (settlement?.payment_id === id || (await settler.signer(payload, leg)) === payer_pubkey) return
+  const settlement = await findSettlement(context.database.db, request.pay_req_id)
+  const isSent = settlement?.payment_id === id
+  if ((isSent && settlement.tx === tx_hash) || (await settler.signer(payload, leg)) === payer_pubkey) return
+  if (isSent && isSettled(await finishSettlement(context, request, settlement))) return
   throw notSettled({ why: 'invalid', reason: 'quote_already_paid' }, leg)
 }
 

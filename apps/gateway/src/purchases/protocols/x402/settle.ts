@@ -8,7 +8,7 @@ import { quotedLeg } from '@svc/payments/selling/read-payment'
 import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../../../budgets/budgets.ts'
 import { unixNow } from '../../../context.ts'
 import type { PurchasesContext } from '../../context.ts'
-import { type PayRequest, takeAuthorization } from '../../store.ts'
+import { findReceiptOfRequest, type PayRequest, takeAuthorization } from '../../store.ts'
 import { RESUME_SECONDS } from '../../sweep.ts'
 import { claimEarlier, claimSamePayer } from './claim-earlier.ts'
 import { cannotSettle, earlierPaymentOpen, notSettled, paymentFailed, tooManyFailed } from './errors.ts'
@@ -94,8 +94,9 @@ export async function resumeSettlement(
   const { tx, network } = settlement
   const leg = paidLeg(request, settlement)
   const { outcome } = await context.sales.reader(leg.network).read(tx, leg)
-  // A gateway may have stopped between noting and sending.
-  if (outcome === 'not_found') await settlerOf(context, network)?.resend(settlement)
+  // A gateway may have stopped between noting and sending. What has paid the quote since must not be paid again.
+  if (outcome === 'not_found' && !(await findReceiptOfRequest(context.database.db, request.pay_req_id)))
+    await settlerOf(context, network)?.resend(settlement)
   return finishSettlement(context, request, settlement)
 }
 

@@ -59,8 +59,9 @@ export async function deleteSettlement(tx: Tx, { pay_req_id, tx: sent }: Settlem
 }
 
 /**
- * The newest of the quotes that have a settlement but no receipt, and expired in the given period; or before it, where
- * the payment was made and is being searched for. In no order.
+ * The newest of the quotes that have a settlement without a receipt, and expired in the given period; or before it, where
+ * the payment was made and is being searched for. A settlement has none either where another transaction has paid its
+ * quote: until it is noted for refund, or is known to move nothing. In no order.
  */
 export async function findOpenSettlements(
   db: Db,
@@ -71,8 +72,12 @@ export async function findOpenSettlements(
     .selectFrom('x402_settlements as s')
     .innerJoin('pay_requests as p', 'p.pay_req_id', 's.pay_req_id')
     .leftJoin('receipts as r', 'r.pay_req_id', 's.pay_req_id')
+    .leftJoin('unclaimed_payments as u', (join) =>
+      join.onRef('u.network', '=', 's.network').onRef('u.tx', '=', 's.tx').onRef('u.pay_req_id', '=', 's.pay_req_id'),
+    )
     .select('p.pay_req_id')
-    .where('r.receipt_id', 'is', null)
+    .where((eb) => eb.or([eb('r.receipt_id', 'is', null), eb('r.tx', '!=', eb.ref('s.tx'))]))
+    .where('u.tx', 'is', null)
     .where((eb) => eb.or([eb('p.expires_at', '>', expired.after), eb('s.searched_to', 'is not', null)]))
     .where('p.expires_at', '<', expired.before)
     .orderBy('p.expires_at', 'desc')

@@ -10,7 +10,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { solanaPayReference } from '@svc/protocol/ids'
 import { expectError, legOf, openMarket, PRODUCTION, payReqId } from '@svc/testbed/market'
 import { keccak256 } from 'viem'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { EVM_PAYER, lifeOf, PRIMARY_PAYER, signOnEvm, signOnPrimary } from './signed-payments.ts'
 
 const market = forAllTests(() => openMarket())
@@ -91,6 +91,30 @@ describe.each(CHAINS)('paying %s on %s from a page', (ticker, network, payer) =>
       ? await signOnPrimary(facts, leg, { memo: `again ${leg.extra.memo}` })
       : await signOnEvm(facts, { nonce: facts.eip155!.nonce! + 1 })
     expectError(await send(leg, second), 402, 'payment_verification_failed', 'quote_already_paid')
+  })
+
+  it('ADD-24 T-24 a payment that a fork has dropped is pending, and pays once when the page sends it again', async () => {
+    const isEvm = network === 'evm-mainnet'
+    const { chain } = market.chains[isEvm ? 'evm' : 'primary']
+    onTestFinished(() => chain.resume())
+    const quote = await shop.quote()
+    const leg = legOf(quote, ticker, network)
+    const facts = await factsOf(leg, payer)
+    const transaction = await signed(facts, leg)
+    const tx = idOf(transaction)
+    chain.hold()
+    await send(leg, transaction)
+    if (isEvm) await connectAs(EVM_PAYER, market.chains.evm.url).mine({ blocks: 1 })
+    else market.clock.advance(0.8)
+    await outcomeOf(leg, facts, tx)
+    await chain.fork({ drop: [tx] })
+    const confirm = () => shop.confirm({ pay_req_id: payReqId(quote), pay_network: network, pay_asset: ticker }, tx)
+    expectError(await confirm(), 402, 'tx_not_found')
+    expect(await outcomeOf(leg, facts, tx)).toBe('pending')
+    expect((await send(leg, transaction)).body).toEqual({ tx })
+    chain.resume()
+    await expect.poll(() => outcomeOf(leg, facts, tx), { interval: 0 }).toBe('landed')
+    expect((await confirm()).body).toMatchObject({ ok: true, idempotent: false })
   })
 
   it('ADD-24 the fee is told without a payer, and a payer who is short learns what is missing', async () => {

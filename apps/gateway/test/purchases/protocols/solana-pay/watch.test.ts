@@ -9,6 +9,7 @@ import { writable } from '@svc/devnet/writable'
 import { expectError, legOf, openMarket, payReqId } from '@svc/testbed/market'
 import type { TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { expectReturned, OPERATOR, unclaimedOf } from '../../unclaimed/unclaimed.ts'
 
 const market = forAllTests(() => openMarket())
 const node = forAllTests(() => startFaultyNode(market.chains.primary.url))
@@ -272,5 +273,28 @@ describe('what strangers can make the gateway ask', () => {
     expectError(await watch(shop, expired), 410, 'quote_expired')
     // A payment without the reference is told to nobody who only knows the quote (ADD-13).
     expect(await find(shop, paid)).toEqual({ payment: null })
+  })
+})
+
+describe('a code that is paid twice', () => {
+  it('T-205 T-102 T-24 gets one receipt, also after a fork, and the second payment is noted before the watch ends', async () => {
+    const shop = await market.open({ ...OPERATOR, PRIMARY_RPC_URLS: node.url })
+    const quote = await shop.quote()
+    const payReqIdOf = payReqId(quote)
+    await watch(shop, quote)
+    const paidBy = await pay(urlOf(quote))
+    market.chains.primary.chain.fork()
+    await letLook(shop)
+    expect(await receiptsOf(shop, quote)).toMatchObject([{ tx: paidBy }])
+    const second = await pay(urlOf(quote), 1)
+    node.calls.length = 0
+    await letLook(shop, 2)
+    expect(callsTo('getSignaturesForAddress')).toBe(0)
+    expect(await unclaimedOf(shop, payReqIdOf)).toEqual([])
+    await letLook(shop, 13)
+    expect(callsTo('getSignaturesForAddress')).toBeLessThanOrEqual(2)
+    await expectReturned(shop, { payReqId: payReqIdOf, paidBy, second })
+    expect(await dbOf(shop).selectFrom('watched_quotes').selectAll().execute()).toEqual([])
+    await shop.close()
   })
 })

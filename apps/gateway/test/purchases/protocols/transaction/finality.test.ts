@@ -94,3 +94,44 @@ it.each([{ EVM_CONFIRMATIONS: '3' }, { EVM_FINALITY: 'finalized' }])(
     await expectPaid(strict, payReqId(quote), tx)
   },
 )
+
+it('T-24 AMB-76 a reorganization below the depth that is asked for sells nothing before the payment is as deep again', async () => {
+  const strict = await market.open({ EVM_CONFIRMATIONS: '2' })
+  const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
+  const tx = await market.pay(quote.accepts[0]!)
+  await evm.mine({ blocks: 1 })
+  await market.chains.evm.chain.fork()
+  for (let blocks = 0; blocks < 2; blocks++) {
+    await expectNotYet(strict, payReqId(quote), tx)
+    await evm.mine({ blocks: 1 })
+  }
+  await expectPaid(strict, payReqId(quote), tx)
+})
+
+it('PAY-49 T-24 a transaction that its wallet has replaced is never found, the answer says so, and the one in its place pays', async () => {
+  const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
+  const { payTo, amount } = quote.accepts[0]!
+  const { maxFeePerGas } = await evm.estimateFeesPerGas()
+  const nonce = await evm.getTransactionCount({ address: evm.account.address })
+  const sign = (times: bigint) =>
+    evm.signTransaction({
+      to: payTo as `0x${string}`,
+      value: BigInt(amount),
+      nonce,
+      gas: 21_000n,
+      chainId: 143,
+      type: 'eip1559',
+      maxFeePerGas: maxFeePerGas * times,
+      maxPriorityFeePerGas: times,
+    })
+  const [replaced, tx] = [await send(await sign(1n)), await send(await sign(2n))]
+  await evm.mine({ blocks: 1 })
+  const reply = await shop.confirm({ pay_req_id: payReqId(quote) }, replaced)
+  expectError(reply, 402, 'tx_not_found')
+  expect(reply.body).toMatchObject({ hint: expect.stringContaining('whether the wallet has replaced it') })
+  await expectPaid(shop, payReqId(quote), tx)
+
+  function send(serializedTransaction: `0x${string}`) {
+    return evm.sendRawTransaction({ serializedTransaction })
+  }
+})

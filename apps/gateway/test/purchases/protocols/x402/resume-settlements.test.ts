@@ -4,9 +4,10 @@ import type { X402Quote } from '@svc/api/x402'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { payLeg } from '@svc/devnet/pay-leg'
 import { writable } from '@svc/devnet/writable'
 import { paymentAttCode } from '@svc/protocol/ids'
-import { legOf, payReqId } from '@svc/testbed/market'
+import { expectError, legOf, payReqId } from '@svc/testbed/market'
 import { testGatewayOf } from '@svc/testbed/test-gateway'
 import { afterEach, describe, expect, it } from 'vitest'
 import { migrations } from '../../../../src/db/migrations.ts'
@@ -79,6 +80,42 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     const { att_code } = await codes.where('receipt_id', '=', receipt!.receipt_id).executeTakeFirstOrThrow()
     expect(att_code).toBe(paymentAttCode(receipt!))
   })
+
+  it.each([true, false])(
+    'T-205 ADD-13 T-24 a payment that lands after another has paid its quote is noted for refund, and gets no receipt of others (its buyer comes back: %s)',
+    async (comesBack) => {
+      const { text, payload, quote } = await signFor(await walletOn(family, testbed.chains), gateway.url)
+      testbed.nodes[family].behave(withResult(READ[family], () => null))
+      const second = expectPending(await pay(gateway.url, text))
+      testbed.calm()
+      const leg = legOn(family, quote)
+      const payTo = leg.extra.token_account ?? leg.payTo
+      const paidBy = await payLeg(testbed.chains, { ...leg, payTo } as PaymentLeg, { payer: 3 })
+      await testbed.chains[family].chain.settle()
+      const pay_req_id = String(payload.accepted.extra.pay_req_id)
+      const choice = { pay_network: leg.network, pay_asset: leg.extra.name }
+      const { body } = await testGatewayOf(gateway).confirm({ pay_req_id, ...choice }, paidBy)
+      expect(body.receipt.tx_hash).toBe(paidBy)
+      const { queue, database } = gateway.context
+      if (!comesBack) {
+        ahead += QUOTE_MS + 61_000
+        expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+      }
+      const noted = () =>
+        database.db.selectFrom('unclaimed_payments').selectAll().where('pay_req_id', '=', pay_req_id).execute()
+      expect(await noted()).toHaveLength(comesBack ? 0 : 1)
+      const refused = await pay(gateway.url, text)
+      expectError(refused, 402, 'payment_verification_failed', 'quote_already_paid')
+      expect(refused.body).toMatchObject({ details: { noted_for_refund: true } })
+      for (const secret of [body.receipt_id, paidBy]) expect(JSON.stringify(refused.body)).not.toContain(secret)
+      expect(await noted()).toMatchObject([{ tx: second, reason: 'quote_already_paid', received: String(PRICE) }])
+      // It is known, and not asked for again.
+      const asked = testbed.nodes[family].calls.length
+      ahead += 61_000
+      await queue.drain()
+      expect(testbed.nodes[family].calls.slice(asked)).not.toContain(READ[family])
+    },
+  )
 
   it('T-16 EVT-02 a payment whose receipt is written by whatever request has its locker open', async () => {
     const headers = { 'idempotency-key': `lost-${family}` }

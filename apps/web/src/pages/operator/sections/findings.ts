@@ -20,12 +20,14 @@ interface Seen {
   overview: OperatorOverview
   audit: Pick<AuditLog, 'chain'> | null
   overTerms: { lockers: readonly unknown[]; next_cursor?: string | undefined } | null
+  unclaimed: { payments: readonly unknown[]; next_cursor?: string | undefined } | null
 }
 
-export function findingsOf({ overview, audit, overTerms }: Seen): Finding[] {
+export function findingsOf({ overview, audit, overTerms, unclaimed }: Seen): Finding[] {
   const { providers, chains, jobs, budgets, anchors, attestations, price_feed } = overview
   const oldest = attestations.oldest_nonfinal_age_sec ?? 0
   const over = overTerms?.lockers.length ?? 0
+  const toReturn = unclaimed?.payments.length ?? 0
   const bad = (text: string, to: string): Finding => ({ tone: 'bad', text, to })
   const warn = (text: string, to: string): Finding => ({ tone: 'warn', text, to })
   return [
@@ -40,6 +42,7 @@ export function findingsOf({ overview, audit, overTerms }: Seen): Finding[] {
     ),
     anchors?.low_balance && warn(t.balance(sol(anchors.balance_lamports ?? 0)), '#attestations'),
     oldest > LATE_SECONDS && warn(t.lag(oldest), '#attestations'),
+    toReturn > 0 && warn(t.unclaimed(toReturn, Boolean(unclaimed?.next_cursor)), '#payments'),
     over > 0 && warn(t.overTerms(over, Boolean(overTerms?.next_cursor)), '#lockers'),
   ].filter((finding): finding is Finding => Boolean(finding))
 }

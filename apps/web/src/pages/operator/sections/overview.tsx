@@ -10,6 +10,7 @@ import { useLive } from '../live.ts'
 import { Notice, OPERATIONS, query, Shown, word } from '../parts.tsx'
 import { rangeQuery } from '../time-range.ts'
 import { type Finding, findingsOf } from './findings.ts'
+import { useUnclaimed } from './payments.tsx'
 
 const t = texts.overview
 const SLOWLY_MS = 60_000
@@ -26,12 +27,20 @@ export function Overview() {
     undefined,
     SLOWLY_MS,
   )
+  const unclaimed = useUnclaimed()
   const week = useLive<OperatorSales>('sales of the week', weekPath, SLOWLY_MS)
   return (
     <Shown live={overview}>
       {(value) => (
         <>
-          <Findings findings={findingsOf({ overview: value, audit: audit.value, overTerms: overTerms.value })} />
+          <Findings
+            findings={findingsOf({
+              overview: value,
+              audit: audit.value,
+              overTerms: overTerms.value,
+              unclaimed: unclaimed.value,
+            })}
+          />
           <Tiles overview={value} week={week.value} />
           {value.warnings.length > 0 && (
             <Card title={t.warnings}>

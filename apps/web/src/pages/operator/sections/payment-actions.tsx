@@ -23,7 +23,10 @@ export function PaymentActions({ payment }: { payment: OperatorPayment }) {
   )
 }
 
-type Arrival = OperatorPayment['arrivals'][number]
+type Arrival = Pick<
+  OperatorPayment['arrivals'][number],
+  'asset' | 'received_raw' | 'received_amount' | 'claimed_raw' | 'refunded_raw'
+>
 
 /** What neither receipts nor refunds account for. */
 function leftOf({ received_raw, claimed_raw, refunded_raw }: Arrival): bigint {
@@ -73,13 +76,13 @@ function isQuote(text: string): boolean {
 }
 
 interface RecordProps {
-  payment: OperatorPayment
+  payment: Pick<OperatorPayment, 'network' | 'tx'>
   left: readonly Arrival[]
   /** One that is decided and not yet sent; null for a new one. */
   refund: OperatorPayment['refund']
 }
 
-function RecordRefund({ payment: { network, tx }, left, refund }: RecordProps) {
+export function RecordRefund({ payment: { network, tx }, left, refund }: RecordProps) {
   const amountOf = (wanted: string) => {
     const arrival = left.find(({ asset }) => asset === wanted)
     return arrival ? String(leftOf(arrival)) : ''

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { OperatorPayment } from '@svc/api/operations'
+import type { OperatorPayment, UnclaimedPayment } from '@svc/api/operations'
 import { common } from '#texts/common'
 import { texts } from '#texts/operator'
 import { index } from '../../../gateway.ts'
@@ -12,7 +12,7 @@ import { Finder } from '../finder.tsx'
 import { useLive } from '../live.ts'
 import { Facts, OPERATIONS, query, type SectionProps, Shown, When, word } from '../parts.tsx'
 import { linkTo, param } from '../place.ts'
-import { PaymentActions } from './payment-actions.tsx'
+import { PaymentActions, RecordRefund } from './payment-actions.tsx'
 
 const t = texts.payments
 const EVERY_MS = 60_000
@@ -25,8 +25,68 @@ export function Payments({ mayAct }: SectionProps) {
     <>
       <FindPayment key={tx} network={network} tx={tx} />
       {network && tx && <Payment key={`${network} ${tx}`} network={network} tx={tx} mayAct={mayAct} />}
+      {!tx && <Unclaimed mayAct={mayAct} />}
     </>
   )
+}
+
+interface UnclaimedPage {
+  payments: UnclaimedPayment[]
+  next_cursor?: string
+}
+
+export function useUnclaimed() {
+  return useLive<UnclaimedPage>(`${OPERATIONS}/payments/unclaimed`, undefined, EVERY_MS)
+}
+
+function Unclaimed({ mayAct }: SectionProps) {
+  const live = useUnclaimed()
+  return (
+    <Card title={t.unclaimed}>
+      <p class="about">{t.unclaimedText}</p>
+      <Shown live={live}>
+        {({ payments, next_cursor }) => (
+          <div class="stack">
+            {payments.length === 0 ? (
+              <p>{t.noUnclaimed}</p>
+            ) : (
+              <Table
+                caption={texts.table(t.unclaimed)}
+                head={[t.notedAt, t.amount, t.why, t.payer, t.quote, t.tx, t.state, ...(mayAct ? [t.refund] : [])]}
+                numeric={[1]}
+                rows={payments.map((payment) => unclaimedRow(payment, mayAct))}
+              />
+            )}
+            {next_cursor && <p>{t.moreUnclaimed}</p>}
+          </div>
+        )}
+      </Shown>
+    </Card>
+  )
+}
+
+function unclaimedRow(payment: UnclaimedPayment, mayAct: boolean) {
+  const { noted_at, received_amount, asset, reason, payer, pay_req_id, network, tx, state } = payment
+  return [
+    <When key="noted" iso={noted_at} />,
+    `${received_amount} ${asset}`,
+    word(t.reasons, reason),
+    <code key="payer">{payer}</code>,
+    <code key="quote">{pay_req_id}</code>,
+    <a key="tx" href={linkTo('payments', { network, tx })}>
+      <code>{tx}</code>
+    </a>,
+    word(t.states, state),
+    ...(mayAct ? [<RefundUnclaimed key={`refund ${network} ${tx} ${asset} ${state}`} payment={payment} />] : []),
+  ]
+}
+
+function RefundUnclaimed({ payment }: { payment: UnclaimedPayment }) {
+  const { left_raw, refunds } = payment
+  const unsent = refunds.find(({ refund_tx }) => refund_tx === null) ?? null
+  if (unsent) return <RecordRefund payment={payment} left={[]} refund={unsent} />
+  if (BigInt(left_raw) === 0n) return null
+  return <RecordRefund payment={payment} left={[payment]} refund={null} />
 }
 
 function FindPayment({ network, tx }: { network: string; tx: string }) {

@@ -1,0 +1,56 @@
+// For tests: gateways whose operator sees the payments that no receipt has.
+
+import type { UnclaimedPayment } from '@svc/api/operations'
+import type { TestGateway } from '@svc/testbed/test-gateway'
+import { expect } from 'vitest'
+
+export const OPERATOR = { INTERNAL_SECRET: 'the-secret-of-the-operators-tools', OPERATOR_ACTORS: 'secret' }
+const HEADERS = { authorization: `Bearer ${OPERATOR.INTERNAL_SECRET}` }
+const PAYMENTS = '/v1/internal/operations/payments'
+
+type Shop = Pick<TestGateway, 'send'>
+
+export async function listUnclaimed(shop: Shop, query = ''): Promise<UnclaimedPayment[]> {
+  const path = `${PAYMENTS}/unclaimed${query}`
+  const { status, body } = await shop.send<{ payments: UnclaimedPayment[] }>('GET', path, undefined, HEADERS)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body.payments
+}
+
+export async function unclaimedOf(shop: Shop, payReqId: string): Promise<UnclaimedPayment[]> {
+  return (await listUnclaimed(shop)).filter(({ pay_req_id }) => pay_req_id === payReqId)
+}
+
+/** Records that all that is left of a payment is refunded, and sent. */
+async function refund(shop: Shop, { network, tx, asset, left_raw }: UnclaimedPayment): Promise<void> {
+  const refund_tx = tx.startsWith('0x') ? `0x${[...tx.slice(2)].reverse().join('')}` : [...tx].reverse().join('')
+  const order = { network, tx, asset, amount_raw: left_raw, refund_tx, reason: 'paid twice' }
+  const { status, body } = await shop.send('POST', `${PAYMENTS}/refund`, order, HEADERS)
+  expect([status, body]).toMatchObject([200, { changed: true }])
+}
+
+/** One receipt, by one transaction; the other one is noted, can be refunded, and is off the list then. */
+export async function expectReturned(
+  shop: TestGateway,
+  { payReqId, paidBy, second, reason = 'quote_already_paid' }: Expected,
+): Promise<void> {
+  const { db } = shop.gateway.context.database
+  const receipts = await db.selectFrom('receipts').select('tx').where('pay_req_id', '=', payReqId).execute()
+  expect(receipts.map(({ tx }) => tx)).toEqual(paidBy === null ? [] : [paidBy])
+  const listed = await unclaimedOf(shop, payReqId)
+  expect(listed).toMatchObject([
+    { tx: second, reason, state: 'open', receipt: paidBy === null ? null : { tx: paidBy }, claimed_raw: '0' },
+  ])
+  const [payment] = listed as [UnclaimedPayment]
+  expect(payment.left_raw).toBe(payment.received_raw)
+  await refund(shop, payment)
+  expect(await unclaimedOf(shop, payReqId)).toEqual([])
+}
+
+interface Expected {
+  payReqId: string
+  /** Null where the quote stays unpaid. */
+  paidBy: string | null
+  second: string
+  reason?: UnclaimedPayment['reason']
+}
