@@ -80,9 +80,10 @@ async function replayAll(world: World, random: Random, ledger: Ledger): Promise<
 async function untilCurrent({ replicas }: World, ledger: Ledger): Promise<void> {
   for (const { url } of replicas)
     if ((await pollState(url, (state) => state === 'current')) !== 'current') {
-      const { last } = ledger.restores
-      ledger.violations.push(`a gateway is not current although its journal was replayed: ${last}`)
-      throw new Error(`a gateway does not become current: ${last}`)
+      const health = await fetch(`${url}/health`, { headers: { connection: 'close' } })
+      const problem = `a gateway is not current although its journal was replayed: ${await health.text()}`
+      ledger.violations.push(problem)
+      throw new Error(`${problem}\n${ledger.restores.last}`)
     }
 }
 

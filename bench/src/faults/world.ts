@@ -52,7 +52,7 @@ export const PROVIDERS = ['gcs', 'storj'] as const
 
 const COMMAND = new URL('../../../apps/gateway/bin/svc-gateway.mjs', import.meta.url)
 const REPLAY = ['replay', '--reason', 'a backup was restored']
-const KEYS = { STATEMENT_KEY: '01', SHORT_URL_KEY: '03' }
+const KEYS = { STATEMENT_KEY: '01', SHORT_URL_KEY: '03', LOG_KEY: '04' }
 const NO_LIMITS = {
   RATE_LIMIT_ADDRESS: '0',
   RATE_LIMIT_RECEIPT: '0',

@@ -101,9 +101,9 @@ export interface ContinuityOptions {
 }
 
 const TICK_MS = 5000
-/** Comparing a long journal takes a while. Meanwhile others read. */
+/** Comparing a long journal takes a while, in which others read slowly: it rests afterwards. */
 const REST_RATIO = 10
-const MAX_REST_MS = 60_000
+const MAX_REST_MS = 30_000
 const MAX_REMEMBERED = 50_000
 const DAY_MS = 86_400_000
 
@@ -215,7 +215,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       // Whatever is away is seen by those who need it.
     }
     const isOther = await isOtherAwaited()
-    if (state === 'behind' && performance.now() < restingUntilMs) return
+    if (state === 'behind' && awaited.length === 0 && performance.now() < restingUntilMs) return
     if (state !== 'current' || gaps.isChainDue() || isOther) await compare()
   }
 

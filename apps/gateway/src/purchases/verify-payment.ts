@@ -39,16 +39,17 @@ export async function verifyPayment(context: Context, receiptId: string, wire: W
   }
 }
 
-/**
- * The destination comes from the quote, because the treasury may have changed since. A quote may be gone, though, or have
- * come back without its legs.
- */
+/** The destination comes from the quote, because the treasury may have changed since. A quote may be gone, though. */
 async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLeg> {
   const { pay_req_id, network: pay_network, pay_asset } = receipt
   const network = networkNamed(pay_network)
   const request = network && (await findPayRequest(context.database.db, pay_req_id))
-  const { accepts = [] } = request ? (JSON.parse(request.quote) as Partial<Quote>) : {}
-  if (accepts.length > 0) return paidLeg(accepts, { pay_network, pay_asset })
+  if (request) {
+    const { accepts } = JSON.parse(request.quote) as Partial<Quote>
+    // That of an imported receipt: nobody knows where its payment had to arrive.
+    if (!accepts) throw chainUnavailable()
+    return paidLeg(accepts, { pay_network, pay_asset })
+  }
   const treasury = context.sales.treasuries.find((one) => one.network === network)
   const leg = treasury?.legs.find(({ of }) => of.ticker === pay_asset)
   if (!network || !leg) throw chainUnavailable()

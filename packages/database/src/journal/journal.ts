@@ -104,8 +104,10 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
 
   async function end(): Promise<void> {
     await writer.close()
+    if (writer.hasEntries()) return
     // Where a full disk cut it off, it may have whole lines, which other processes have read.
-    if (!writer.hasEntries() && !(await hasLinesAfter(folder, writer.name, 0))) await removeFile(folder, writer.name)
+    const hasLines = await hasLinesAfter(folder, writer.name, 0).catch(() => true)
+    if (!hasLines) await removeFile(folder, writer.name)
   }
 
   function cannotWrite(cause: Error): never {
