@@ -58,6 +58,8 @@ const WORDS = {
 export const MAY_CHANGE = {
   nonces: 'an envelope works once, whatever comes of it',
   rate_limits: 'refused requests count, too',
+  journal_files: 'a timer writes down how far the journal is',
+  journal_pending: 'a timer forgets what is in the journal',
   locker_egress: 'bytes that were sent are counted later',
   audit_log: 'attempts of the operator that are refused are logged',
 }
