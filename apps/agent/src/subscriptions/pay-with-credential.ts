@@ -13,7 +13,6 @@ import {
 } from '@svc/payments/selling/mpp/credential'
 import { asProblem } from '@svc/payments/selling/mpp/problems'
 import { boughtAnswer } from '@svc/payments/selling/mpp/receipt'
-import { canonicalTx } from '@svc/protocol/ids'
 import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
 import { confirmShown } from './confirm-payment.ts'
@@ -51,7 +50,7 @@ async function paid(
   // Its challenges take no transfers that were only signed.
   if (shown === null) throw unknownChallenge()
   const { tx, ...leg } = shown
-  const proof = { tx: canonicalTx(tx), signature: undefined }
+  const proof = { tx, signature: undefined }
   const body = await confirmShown(context, callers, { pay_req_id: payReqId, ...leg, identity: null, proof }, wire)
   return boughtAnswer(named.challenge, body)
 }

@@ -27,7 +27,7 @@ import { unixNow } from '../../context.ts'
 import type { PurchasesContext } from '../context.ts'
 import { quoteIdOf, storageCharges } from '../quote.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
-import { confirmation, confirmPayment } from './transaction.ts'
+import { confirmation, confirmShown } from './transaction.ts'
 import { cannotSettle, PaymentRefused } from './x402/errors.ts'
 import { openLocker, payOnce } from './x402/pay-once.ts'
 import type { Settler, SignedPayment } from './x402/settler.ts'
@@ -104,9 +104,9 @@ async function paid(
   const named = chargeOf(credential, charges, quoteIdOf(request), payee)
   const shown = shownTransaction(named)
   if (shown) {
-    const { tx: tx_sig, ...leg } = shown
-    const body = { pay_req_id: request.pay_req_id, tx_sig, ...leg }
-    return boughtAnswer(named.challenge, await confirmPayment(context, body, wire))
+    const { tx, ...leg } = shown
+    const payment = { pay_req_id: request.pay_req_id, ...leg, proof: { tx, signature: undefined } }
+    return boughtAnswer(named.challenge, await confirmShown(context, payment, wire))
   }
   await context.continuity.requireCurrent()
   const { payment, settler } = signedTransfer(context, request, named, wire)

@@ -3,7 +3,7 @@
 import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { payerProof, readConfirmation } from '@svc/payments/selling/confirm'
+import { payerProof, readConfirmation, type ShownPayment } from '@svc/payments/selling/confirm'
 import type { Seller } from '@svc/payments/selling/seller'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { limitStranger } from '../../auth/limits.ts'
@@ -13,7 +13,6 @@ import { confirmUrlOf } from '../quote.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
 import { noteRefused, refusalOfSecond } from '../unclaimed/note-payment.ts'
 
-/** A paid quote answers its receipt to its payer again. */
 export async function confirmPayment(
   context: Context,
   body: Body<typeof confirmStorage>,
@@ -25,6 +24,11 @@ export async function confirmPayment(
     pay_asset: body.pay_asset ?? body.payment_asset,
     proof: payerProof(wire.headers, body),
   }
+  return confirmShown(context, shown, wire)
+}
+
+/** A paid quote answers its receipt to its payer again. */
+export async function confirmShown(context: Context, shown: ShownPayment, wire: WireRequest): Promise<Confirmation> {
   const { bought, paid } = await readConfirmation(storageSeller(context), shown, wire).catch(
     async (refusal: unknown) => {
       throw await refusalOfSecond(context, refusal, shown)

@@ -2,6 +2,7 @@
 
 import { CREDENTIAL_PAYLOADS, type CredentialPayload, PaymentCredential } from '@svc/api/mpp'
 import { schemaCheck } from '@svc/http-service/validate'
+import { canonicalTx } from '@svc/protocol/ids'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import type { QuoteId } from '../quote.ts'
 import { type Challenge, type Charge, challengeOf, type Payee } from './challenge.ts'
@@ -75,7 +76,7 @@ export function chargeOf(
 export function shownTransaction({ charge: { leg }, payload }: { charge: Charge; payload: CredentialPayload }) {
   if (payload.type === 'authorization') return null
   const tx = payload.type === 'hash' ? payload.hash : payload.signature
-  return { tx, pay_network: leg.network, pay_asset: leg.extra.name }
+  return { tx: canonicalTx(tx), pay_network: leg.network, pay_asset: leg.extra.name }
 }
 
 function isSame(echoed: Record<string, string>, expected: Challenge): boolean {
