@@ -57,6 +57,9 @@ describe('a stock client', () => {
   })
 })
 
+/** Base58 of 64 bytes. */
+const ANOTHER_TRANSACTION = '1'.repeat(64)
+
 describe('a credential that shows a transaction', () => {
   const choices = [
     { pay_asset: 'SOL' },
@@ -74,12 +77,13 @@ describe('a credential that shows a transaction', () => {
     expect(receiptIn(again)).toEqual(receiptIn(first))
   })
 
-  it('T-100 is taken by the confirmation, too', async () => {
-    const { body: quote, headers } = await shop.send<Quote>('POST', PATH, { units: 1 })
-    const challenge = payableWith(challengesIn(headers), 'sol')
+  it('T-100 is taken by the confirmation, too, whatever X402-TX says', async () => {
+    const quoted = await shop.send<Quote>('POST', PATH, { units: 1 })
+    const challenge = payableWith(challengesIn(quoted.headers), 'sol')
     const authorization = shown(challenge, await payChallenge(testbed.chains, challenge))
-    const pay_req_id = payReqId(quote)
-    const reply = await shop.send<Confirmation>('POST', '/v1/storage/confirm', { pay_req_id }, { authorization })
+    const pay_req_id = payReqId(quoted.body)
+    const headers = { authorization, 'x402-tx': ANOTHER_TRANSACTION }
+    const reply = await shop.send<Confirmation>('POST', '/v1/storage/confirm', { pay_req_id }, headers)
     expect([reply.status, reply.body.receipt?.pay_req_id]).toEqual([200, pay_req_id])
     expect(receiptIn(reply).reference).toBe(reply.body.receipt.tx_hash)
   })
