@@ -161,6 +161,7 @@ export function requestsOf(
     operatorPayment: { query: { network: PAYMENT.network, tx: TX } },
     operatorSales: {},
     refundPayment: { body: { ...PAYMENT, amount_raw: '1', ...REASON } },
+    unclaimedPayments: {},
     restrictLocker: { body: { restriction: 'frozen', ...REASON } },
     retryJob: { body: REASON },
     slowRoutes: {},
