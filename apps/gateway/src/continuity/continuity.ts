@@ -126,6 +126,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   let lostUntil = 0
   let generation = 0
   let comparison: Promise<void> | null = null
+  let settling: Promise<void> | null = null
   /** Until then, a database that is behind is not compared again. */
   let restingUntilMs = 0
   let tick: NodeJS.Timeout | undefined
@@ -146,14 +147,20 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     // Another server may have answered meanwhile: it is compared next.
     if (asked !== generation) return
     setState(awaited.length > 0 ? 'behind' : 'current')
-    if (state === 'current') await settleJournal()
   }
 
-  /** What was read need not be read again, and what is older than every backup goes. */
+  /**
+   * What was read need not be read again, and what is older than every backup goes. A comparison must not wait for it:
+   * commits wait for comparisons.
+   */
   async function settleJournal(): Promise<void> {
-    const ends = gaps.ends()
-    if (ends.length > 0) await database.commit((tx) => setRead(tx, ends))
-    await pruneDaily()
+    try {
+      // In the transaction: another server may have been compared meanwhile.
+      if (gaps.ends().length > 0) await database.commit((tx) => setRead(tx, gaps.ends()))
+      await pruneDaily()
+    } catch (error) {
+      log.warn({ err: error }, 'the database was not told how far the journal was read')
+    }
   }
 
   async function pruneDaily(): Promise<void> {
@@ -177,6 +184,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
         const endedMs = performance.now()
         restingUntilMs = endedMs + Math.min(REST_RATIO * (endedMs - begunMs), MAX_REST_MS)
         comparison = null
+        if (state === 'current') settling = settleJournal()
       }
     })()
     return comparison
@@ -279,6 +287,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     async stop() {
       clearInterval(tick)
       await comparison
+      await settling
       // Whoever waits for this journal waits for the next process that writes to it.
       await replica
         ?.leave()
