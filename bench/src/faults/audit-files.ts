@@ -9,7 +9,10 @@ interface Listed {
   status: string
 }
 
-/** What each name holds is what was acknowledged last, and whatever is listed can be read. */
+/**
+ * What each name holds is what was acknowledged last, and whatever is listed can be read. A restored database lists files
+ * again that were deleted after its backup: their bytes are gone, and the ledger knows that they may be.
+ */
 export async function auditFiles({ ledger, shopper, client, each, check }: Audit): Promise<void> {
   const kept = check('every acknowledged file is there, byte for byte, and every deletion is done')
   const access = check('every acknowledged change of access is there')
@@ -48,7 +51,9 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
       if (status !== 'confirmed') continue
       readable.looked++
       const found = await read(locker, filename)
-      if (found !== content_hash) readable.broken.push(`${locker.lockerId} ${filename}: ${found ?? 'nothing'}`)
+      const isUndeleted = found === null && locker.files.get(filename)?.possible.has(null) && ledger.losses.length > 0
+      if (isUndeleted) ledger.restores.undeleted++
+      else if (found !== content_hash) readable.broken.push(`${locker.lockerId} ${filename}: ${found ?? 'nothing'}`)
     }
   })
 }

@@ -27,7 +27,7 @@ export function summaryTable({
     `errors        ${errors.map(([answer, count]) => `${answer} × ${count}`).join(', ') || 'none'}`,
     ...(restores.replays > 0
       ? [
-          `replays       ${restores.replays}, and ${restores.killedReplays} killed; ${restores.refused} sales refused before`,
+          `replays       ${restores.replays}, and ${restores.killedReplays} killed; ${restores.refused} sales refused before; ${restores.undeleted} deleted files listed again`,
         ]
       : []),
     ...(givenUp > 0 ? [`given up      ${givenUp} requests`] : []),

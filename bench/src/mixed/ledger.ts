@@ -45,11 +45,11 @@ export interface Ledger {
   /** From when to when the database forgot what is not in a journal. */
   losses: { since: number; until: number }[]
   /** `last`: what the last replay printed. */
-  restores: { replays: number; killedReplays: number; refused: number; last: string }
+  restores: { replays: number; killedReplays: number; refused: number; undeleted: number; last: string }
 }
 
 export function createLedger(): Ledger {
-  const restores = { replays: 0, killedReplays: 0, refused: 0, last: '' }
+  const restores = { replays: 0, killedReplays: 0, refused: 0, undeleted: 0, last: '' }
   return { payments: [], violations: [], givenUp: 0, replays: 0, losses: [], restores }
 }
 
