@@ -21,6 +21,7 @@ export async function storeFile(
   locker.files.set(filename, entry)
   const hash = hashOf(bytes)
   entry.possible.add(hash)
+  const { length: losses } = shopper.ledger.losses
   const isStored = shopper.random.chance(0.4)
     ? await storeInParts(shopper, locker, filename, bytes)
     : await storeByUrl(shopper, locker, filename, bytes)
@@ -31,7 +32,8 @@ export async function storeFile(
   const confirmed = await shopper.attempt(200, () =>
     shopper.client.send({ operation: 'confirm file', method: 'POST', path: `/v1/files/confirm?${query}` }),
   )
-  if (confirmed && confirmed.body.content_hash !== hash)
+  // A database that was set back meanwhile has what was there before.
+  if (confirmed && confirmed.body.content_hash !== hash && shopper.ledger.losses.length === losses)
     shopper.ledger.violations.push(`${filename} was confirmed with the hash of other bytes`)
 }
 

@@ -122,11 +122,11 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   let state: 'unstarted' | ContinuityStatus['state'] = 'unstarted'
   let server: ServerIdentity | null = null
   let isReplaced = false
-  /** Envelopes issued up to then are refused. */
+  /** Envelopes issued up to then are refused: they may have been used on a server that is gone. */
   let lostUntil = 0
   let generation = 0
   let comparison: Promise<void> | null = null
-  let settling: Promise<void> | null = null
+  let settling = Promise.resolve()
   /** Until then, a database that is behind is not compared again. */
   let restingUntilMs = 0
   let tick: NodeJS.Timeout | undefined
@@ -184,10 +184,14 @@ export function createContinuity(options: ContinuityOptions): Continuity {
         const endedMs = performance.now()
         restingUntilMs = endedMs + Math.min(REST_RATIO * (endedMs - begunMs), MAX_REST_MS)
         comparison = null
-        if (state === 'current') settling = settleJournal()
+        if (state === 'current') settling = settling.then(settleJournal)
       }
     })()
     return comparison
+  }
+
+  function refuseEarlierEnvelopes(): void {
+    lostUntil = unixNow() + MAX_CLOCK_LEAD_SECONDS
   }
 
   function setState(next: ContinuityStatus['state']): void {
@@ -241,7 +245,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     generation++
     gaps.forgetChain()
     if (isOther) {
-      lostUntil = unixNow() + MAX_CLOCK_LEAD_SECONDS
+      refuseEarlierEnvelopes()
       if (database.dialect === 'sqlite') isReplaced = true
       log.warn({ database: seen.history }, 'another database answers: it is compared with what was signed')
       journaling.turnTo(seen.history)
@@ -274,9 +278,11 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       server = await database.server()
       clock.compared(server.clockAheadMs)
       replica = createReplica(database, await journaling.open(server.history))
-      if (journal && (await hasLostNonces(db, journal.folder, unixNow()))) {
-        lostUntil = unixNow() + MAX_CLOCK_LEAD_SECONDS
-        log.warn('the database has lost nonces: envelopes that may have been used are refused')
+      // Those that were used at another replica are not in this journal.
+      const isOther = (await replica.awaited(server.history)).length > 0
+      if (isOther || (journal && (await hasLostNonces(db, journal.folder, unixNow())))) {
+        refuseEarlierEnvelopes()
+        log.warn('the database may have lost nonces: envelopes that may have been used are refused')
       }
       state = 'checking'
       void compare()

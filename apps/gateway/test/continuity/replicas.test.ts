@@ -139,3 +139,25 @@ it('T-163 a machine that is gone is waited for on another history, until it is g
   clock.advance(31)
   expect((await revoke(first, locker)).status).toBe(200)
 })
+
+it('T-37 T-163 an envelope that was used at one replica is refused by the other after the loss of its nonce', async () => {
+  clock.advance(60)
+  const locker = await first.locker(owner)
+  await copyDatabase(database, 'live')
+  for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
+  const list = { path: `/v1/lockers/${locker.lockerId}/files`, ops: ['locker:list'], ...locker }
+  const used = first.sign(owner, list).headers
+  expect((await first.send('GET', list.path, undefined, used)).status).toBe(200)
+
+  await first.close()
+  await second.close()
+  await copyDatabase(database, 'backup')
+  // Each waits for the journal of the other.
+  first = await openTestGateway(variablesOf('first'), { clock })
+  second = await open('second')
+  for (const house of [first, second])
+    expectRefusal(await house.send('GET', list.path, undefined, used), 503, 'database_behind')
+  clock.advance(31)
+  expect((await second.call(owner, list)).status).toBe(200)
+  for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
+})
