@@ -53,7 +53,12 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
       const found = await read(locker, filename)
       const isUndeleted = found === null && locker.files.get(filename)?.possible.has(null) && ledger.losses.length > 0
       if (isUndeleted) ledger.restores.undeleted++
-      else if (found !== content_hash) readable.broken.push(`${locker.lockerId} ${filename}: ${found ?? 'nothing'}`)
+      else if (found !== content_hash) {
+        const possible = [...(locker.files.get(filename)?.possible ?? [])].map((hash) => hash ?? 'nothing')
+        const known = possible.length > 0 ? possible.join(' or ') : 'unknown'
+        const problem = `found ${found ?? 'nothing'}, listed with ${content_hash}, expected ${known}`
+        readable.broken.push(`${locker.lockerId} ${filename}: ${problem}`)
+      }
     }
   })
 }
