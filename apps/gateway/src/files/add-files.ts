@@ -2,7 +2,7 @@ import { together } from '@svc/database/commit'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Tx } from '../db/schema.ts'
-import { requireWithinTerms } from '../lockers/terms.ts'
+import { reserve } from '../lockers/quota.ts'
 import { changeManifest, upsertFiles } from './store.ts'
 
 export type AddFile = (file: FileRow) => Promise<void>
@@ -24,7 +24,7 @@ export async function addFiles(tx: Tx, context: Context, requests: readonly (rea
   const added = await upsertFiles(tx, requests.flat())
   const at = isoSeconds(unixNow(context))
   for (const [lockerId, { files, changes }] of changesOf(requests, added)) {
-    requireWithinTerms(context, await changeManifest(tx, lockerId, { at, files, changes }), { files })
+    await reserve(context, tx, await changeManifest(tx, lockerId, { at, files, changes }), { files })
   }
 }
 

@@ -3,7 +3,7 @@ import type { UrlSet } from '@svc/api/file-entries'
 import type * as files from '@svc/api/files'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
-import { requireTime } from '../lockers/terms.ts'
+import { requireQuota } from '../lockers/quota.ts'
 import { addFiles } from './add-files.ts'
 import { type NamedFile, nameFiles, newFile } from './name-files.ts'
 import type { FilesContext } from './room.ts'
@@ -16,7 +16,7 @@ export async function createFile(
   body: Body<typeof files.createFile>,
 ): Promise<UrlSet> {
   const [file] = nameFiles(context, [body], () => ['body']) as [NamedFile] // one in, one out
-  requireTime(context, caller.locker)
+  await requireQuota(context, caller.locker, {})
   await limitSigner(context, caller.signer)
   await context.addFile(newFile(caller.locker, file))
   const minter = urlMinter(context, caller, body.ttl_min)
@@ -30,7 +30,7 @@ export async function createFile(
 /** Creates all of the files or none. */
 export async function createFiles(context: FilesContext, caller: LockerCaller, body: Body<typeof files.createFiles>) {
   const named = nameFiles(context, body.files, (i) => ['body', 'files', i])
-  requireTime(context, caller.locker)
+  await requireQuota(context, caller.locker, {})
   await limitSigner(context, caller.signer)
   const files = named.map((file) => newFile(caller.locker, file))
   await context.database.commit((tx) => addFiles(tx, context, [files]))

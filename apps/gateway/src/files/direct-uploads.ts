@@ -7,11 +7,11 @@ import { isRestrictionError } from '../auth/restrictions.ts'
 import { unixNow } from '../context.ts'
 import type { DirectUploadTable, FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded, grantOf, isGranted } from '../lockers/access.ts'
-import { isCapacityExceeded } from '../lockers/terms.ts'
+import { isCapacityExceeded } from '../lockers/quota.ts'
 import { directUploadTooLarge } from './errors.ts'
 import { findDirectUploads, findLockerUploads, giveUpDirectUpload } from './object-store.ts'
 import { maxObjectBytes, removeObject, statObject } from './objects.ts'
-import { putFile } from './put-file.ts'
+import { placeObject } from './place-object.ts'
 import type { FilesContext } from './room.ts'
 import { findFile } from './store.ts'
 
@@ -86,7 +86,7 @@ export async function adoptUpload(context: FilesContext, locker: Locker, upload:
     const { content_type: contentType, expected_hash: expectedHash } = upload
     const object = { id, size: found.size, ref: null }
     const put = { filename, object, grant, contentType, expectedHash, mayCreate: false, adopts: upload }
-    return { outcome: 'adopted', file: await putFile(context, locker, put) }
+    return { outcome: 'adopted', file: await placeObject(context, locker, put) }
   } catch (error) {
     if (isRestrictionError(error)) return { outcome: 'waiting' }
     const isFull = isCapacityExceeded(error)

@@ -6,22 +6,19 @@ import { filenameProblem } from '@svc/protocol/filename'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import type { FileRow, Locker } from '../db/schema.ts'
+import type { FileRow } from '../db/schema.ts'
 import { AccessEnded, grantTo } from '../lockers/access.ts'
 import { requireSameLocker } from '../lockers/locker-record.ts'
-import { hashAlong } from './confirm/hash-object.ts'
+import { requireQuota } from '../lockers/quota.ts'
 import { keyRemoved, uploadError } from './errors.ts'
 import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 import { nameFiles } from './name-files.ts'
-import { maxObjectBytes, removeObject, writeObject } from './objects.ts'
-import { type FilePut, putFile } from './put-file.ts'
-import { requireFewReleased } from './released.ts'
-import { requireRoomForFiles } from './require-room.ts'
+import { maxObjectBytes } from './objects.ts'
 import type { FilesContext } from './room.ts'
+import { storeBytes } from './store-bytes.ts'
 import { urlMinter } from './urls.ts'
 
 type Request = Body<typeof files.fetchAndStore>
-type Fetched = Pick<FilePut, 'filename' | 'object' | 'contentType' | 'contentHash'>
 
 /**
  * Stores what a public https address answers. The bytes are hashed as they arrive, so the file is confirmed at once.
@@ -37,36 +34,21 @@ export async function fetchAndStore(
   requireSameLocker(locker, request)
   const filename = nameOf(context, request)
   await limitSigner(context, signer)
-  await requireRoomForFiles(context, locker, [{ filename, bytes: 0 }])
-  await requireFewReleased(context, context.database.db, locker)
-  const fetched = await inPlace(context, caller, () => fetchBytes(context, locker, { ...request, filename }, hangUp))
-  const file = await storeBytes(context, caller, { filename, ...fetched })
+  await requireQuota(context, locker, { named: [{ filename, bytes: 0 }], trash: 0 })
+  const file = await inPlace(context, caller, () => fetchFile(context, caller, { ...request, filename }, hangUp))
   const minter = urlMinter(context, caller)
   return {
     ok: true,
     locker_id: locker.locker_id,
     receipt_id: locker.receipt_id,
     filename,
-    size_bytes: fetched.object.size,
-    content_hash: fetched.contentHash,
-    content_type: fetched.contentType,
+    size_bytes: file.size_bytes!,
+    content_hash: file.content_hash!,
+    content_type: file.content_type,
     source_url: request.source_url,
     stored_at: file.uploaded_at!,
     download_url: minter.url('GET', filename),
     urls_expire_in_sec: minter.expiresIn,
-  }
-}
-
-async function storeBytes(context: FilesContext, { locker, signer }: LockerCaller, fetched: Fetched): Promise<FileRow> {
-  const grant = grantTo(signer.identity, locker)
-  try {
-    return await putFile(context, locker, { ...fetched, grant, expectedHash: null, mayCreate: true })
-  } catch (error) {
-    const refusal = error instanceof AccessEnded ? keyRemoved() : error
-    // After any other error the transaction may have committed: the sweep decides about the object.
-    if (refusal instanceof ServiceError)
-      await removeObject(context, locker.provider, fetched.object.id, fetched.object.ref)
-    throw refusal
   }
 }
 
@@ -123,26 +105,25 @@ function decoded(segment: string): string {
   }
 }
 
-async function fetchBytes(
+async function fetchFile(
   context: FilesContext,
-  locker: Locker,
+  { locker, signer }: LockerCaller,
   { source_url, content_type, filename }: Request & { filename: string },
   hangUp: AbortSignal,
-) {
-  const { provider } = locker
-  const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, provider))
+): Promise<FileRow> {
+  const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, locker.provider))
   try {
-    const { stream, size, contentType: sourceType } = await context.fetchSource(source_url, maxBytes, hangUp)
-    const contentType = content_type ?? mediaTypeOf(sourceType)
-    const contentHash = hashAlong(stream)
-    try {
-      await requireRoomForFiles(context, locker, [{ filename, bytes: size ?? 0 }])
-      const object = await writeObject(context, provider, stream, { contentType, size })
-      return { object, contentType, contentHash: contentHash() }
-    } finally {
-      stream.destroy()
-    }
+    const { stream, size, contentType } = await context.fetchSource(source_url, maxBytes, hangUp)
+    const source = { open: () => stream, size, hash: 'now' } as const
+    return await storeBytes(context, locker, source, {
+      filename,
+      contentType: content_type ?? mediaTypeOf(contentType),
+      expectedHash: null,
+      grant: grantTo(signer.identity, locker),
+      mayCreate: true,
+    }).finally(() => stream.destroy())
   } catch (error) {
+    if (error instanceof AccessEnded) throw keyRemoved()
     throw error instanceof SourceError ? notFetched(error, maxBytes) : error
   }
 }

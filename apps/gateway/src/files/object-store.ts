@@ -1,6 +1,6 @@
 // Objects at providers, who holds them, and uploads that clients send there directly.
 
-import { type Insertable, sql } from 'kysely'
+import type { Insertable } from 'kysely'
 import type { Db, DirectUploadTable, FileRow, ObjectTable, Tx } from '../db/schema.ts'
 import { callOff } from './delivery/store.ts'
 import { lockFile, updateFile } from './store.ts'
@@ -42,18 +42,6 @@ export async function releaseObjects(tx: Tx, objectIds: readonly string[], since
 /** Of an object that an upload session has held since before its last byte. */
 export async function noteSize(tx: Tx, { id, size }: WrittenObject, locker_id: string): Promise<void> {
   await tx.updateTable('objects').set({ locker_id, size_bytes: size }).where('object_id', '=', id).execute()
-}
-
-/** Of a locker, which the sweep has not removed yet. */
-export async function releasedBytes(db: Db, lockerId: string): Promise<number> {
-  const { bytes } = await db
-    .selectFrom('objects')
-    .select(({ fn }) => fn.sum<number | null>('size_bytes').as('bytes'))
-    .where('locker_id', '=', lockerId)
-    // A literal, or SQLite would not use the index of released objects.
-    .where('state', '=', sql.lit('released'))
-    .executeTakeFirstOrThrow()
-  return bytes ?? 0
 }
 
 export async function deleteObjectRow(tx: Tx, objectId: string): Promise<void> {
@@ -142,33 +130,6 @@ export async function endDirectUploads(tx: Tx, file: FileRow, adopted?: DirectUp
     .execute()
   if (!adopted) return null
   return (await newestDirectUpload(tx, locker_id, filename))?.object_id ?? null
-}
-
-/** A direct upload is looked for so long after it was begun. Its address is good for half of that. */
-export const FIRST_LOOK_SECONDS = 600
-
-/**
- * How many direct uploads a locker awaits, and the bytes that were announced for those that were begun since then, or that
- * nobody has looked for yet.
- */
-export async function awaitedUploads(
-  db: Db,
-  lockerId: string,
-  since: number,
-): Promise<{ uploads: number; promised: number }> {
-  const { uploads, promised } = await db
-    .selectFrom('direct_uploads as d')
-    .innerJoin('objects as o', 'o.object_id', 'd.object_id')
-    .select(({ fn, eb }) => [
-      fn.countAll<number>().as('uploads'),
-      fn
-        .sum<number | null>('d.promised_bytes')
-        .filterWhere(eb.or([eb('o.since', '>', since), eb('d.look_at', '<=', eb('o.since', '+', FIRST_LOOK_SECONDS))]))
-        .as('promised'),
-    ])
-    .where('d.locker_id', '=', lockerId)
-    .executeTakeFirstOrThrow()
-  return { uploads, promised: promised ?? 0 }
 }
 
 /** With when they began. */

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import type { Locker, Tx } from '../db/schema.ts'
 import { type AddFile, createFileAdder } from './add-files.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
+import { createHashThread, type HashThread } from './confirm/hash-thread.ts'
 import { createKeyMarks, type MarkKey } from './mark-keys.ts'
 import { insertObject, type ObjectRow } from './object-store.ts'
 
@@ -16,6 +17,8 @@ export interface FilesContext extends Context, Needs {
   /** Writes the row of a new object. Durable when it resolves. */
   announceObject: (object: ObjectRow) => Promise<void>
   hashObject: HashObject
+  /** Hashes bytes while they are stored. */
+  hashThread: HashThread<null>
   markKey: MarkKey
   /** Counts the fetches that are under way. */
   takeFetchPlaces: TakePlaces
@@ -29,6 +32,7 @@ export function createFiles(context: Context, { manifestChanged }: Needs): Files
     announceObject: (object) => context.database.commit((tx) => insertObject(tx, object), { isOneStatement: true }),
     takeFetchPlaces: places(),
     hashObject: createObjectHasher(createObjectReader(context.providers)),
+    hashThread: createHashThread(new URL('./confirm/hash-worker.ts', import.meta.url)),
     markKey: createKeyMarks(context.signers.shortUrl),
   }
 }

@@ -6,7 +6,8 @@ import { sql } from 'kysely'
 import { requireWritable } from '../auth/restrictions.ts'
 import type { Db, FileRow, Locker, Tx } from '../db/schema.ts'
 import { ACCESS, type LockerAccess } from '../lockers/access.ts'
-import { type LockerRoom, ROOM } from '../lockers/terms.ts'
+import type { Account } from '../lockers/quota.ts'
+import { ROOM } from '../lockers/terms.ts'
 
 export async function findFile(db: Db, lockerId: string, filename: string): Promise<FileRow | null> {
   return (await selectFile(db, lockerId, filename)).rows[0] ?? null
@@ -179,9 +180,9 @@ interface RecordedReading extends FileReading {
 }
 
 /** A locker's row as writes need it: who has access, and how much room there is. */
-export type ChangedLocker = LockerAccess & LockerRoom
+export type ChangedLocker = LockerAccess & Account
 
-const CHANGED = [...ACCESS, ...ROOM] as const
+const CHANGED = ['locker_id', ...ACCESS, ...ROOM] as const
 
 interface ManifestChange {
   at: string

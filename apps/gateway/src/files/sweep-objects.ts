@@ -3,9 +3,9 @@
 
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
+import { FIRST_LOOK_SECONDS } from '../lockers/quota.ts'
 import { adoptUpload, giveUpUpload } from './direct-uploads.ts'
 import {
-  FIRST_LOOK_SECONDS,
   findDirectUpload,
   findUnheldObjects,
   findUploadsToLookFor,

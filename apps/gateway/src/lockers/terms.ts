@@ -1,23 +1,13 @@
-// What was bought for a locker: whether there is room for more, and what a renewal makes of it.
+// What was bought for a locker, what of it is used, and what a renewal makes of it.
 
 import type { Quote, Terms } from '@svc/api/purchases'
-import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds, unixSeconds } from '@svc/protocol/evidence'
-import { type Context, unixNow } from '../context.ts'
 import type { Locker, PayRequestTable } from '../db/schema.ts'
 
 /** The columns of a locker that tell how much room is left. */
 export const ROOM = ['terms', 'expires_at', 'file_count', 'total_bytes', 'unconfirmed_bytes'] as const
 
 export type LockerRoom = Pick<Locker, (typeof ROOM)[number]>
-
-/** What a write adds; less than nothing where it replaces something larger. */
-export interface Added {
-  bytes?: number
-  files?: number
-}
-
-type Policy = Pick<Context, 'config' | 'now'>
 
 export function termsOf({ terms }: Pick<Locker, 'terms'>): Terms {
   return JSON.parse(terms)
@@ -43,47 +33,6 @@ export function usedBytes({ total_bytes, unconfirmed_bytes }: LockerRoom): numbe
 
 export function isEnded({ expires_at }: Pick<Locker, 'expires_at'>, now: number): boolean {
   return (unixSeconds(expires_at) ?? 0) <= now
-}
-
-/** Refuses a write before its first byte. It is decided again, and for good, when the write is counted. */
-export function requireRoomFor(context: Policy, locker: LockerRoom, { bytes = 0, files = 0 }: Added = {}): void {
-  const after = { ...locker, total_bytes: locker.total_bytes + bytes, file_count: locker.file_count + files }
-  requireTime(context, locker)
-  requireWithinTerms(context, after, { bytes, files })
-}
-
-/** `after` is the locker with what was added, under its lock: of writes at the same time, none goes beyond the terms. */
-export function requireWithinTerms({ config }: Policy, after: LockerRoom, { bytes = 0, files = 0 }: Added): void {
-  if (!config.lockers.enforcesTerms) return
-  const { storage_limit_bytes, file_limit } = termsOf(after)
-  if (bytes > 0 && usedBytes(after) > storage_limit_bytes) throw capacityExceeded('bytes')
-  if (files > 0 && after.file_count > file_limit) throw capacityExceeded('files')
-}
-
-export function requireTime(context: Policy, locker: Pick<Locker, 'expires_at'>): void {
-  if (context.config.lockers.enforcesTerms && isEnded(locker, unixNow(context))) throw capacityExceeded('time')
-}
-
-const WHY = {
-  bytes: 'the locker has no room for this many bytes: what was bought is used up',
-  files: 'the locker has no room for another file: as many as were bought are in it',
-  time: 'this locker has expired',
-  unfinished: 'the unfinished uploads of the locker hold as many bytes together as were bought',
-}
-
-/** A short URL must not reveal the receipt or the figures of a locker; those who may read it ask for its usage. */
-export function capacityExceeded(reason: keyof typeof WHY): ServiceError {
-  const renew =
-    'renew the locker: ask for a quote with extends, the receipt of the locker (svc renew); reading and deleting go on'
-  const hint = reason === 'unfinished' ? `finish or end some of those uploads, or ${renew}` : renew
-  return new ServiceError('LOCKER_CAPACITY_EXCEEDED', WHY[reason], {
-    hint,
-    details: { layer: 'gateway', recovery_hint: hint, next_best_method: 'POST /v1/storage/request', reason },
-  })
-}
-
-export function isCapacityExceeded(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && error.code === 'LOCKER_CAPACITY_EXCEEDED'
 }
 
 /** 9999-12-31T23:59:59Z: years on the wire have four digits. */

@@ -1,7 +1,6 @@
 import { lru } from '@svc/concurrency/caches'
 import { deriveSigningKey, type SigningKeyOf, scopeText } from '@svc/s3/signature'
 import { createLockerFinder, type FindLocker } from '../auth/store.ts'
-import { createHashThread, type HashThread } from '../files/confirm/hash-thread.ts'
 import type { TransfersContext } from '../transfers/room.ts'
 import { createCredentialKeys } from './credentials/credential-keys.ts'
 import type { CredentialsContext } from './credentials/find-credential.ts'
@@ -12,8 +11,6 @@ export interface S3Context extends TransfersContext, CredentialsContext {
   signingKeyOf: SigningKeyOf
   findLocker: FindLocker
   noteKeyUse: NoteKeyUse
-  /** Hashes objects while they are stored. */
-  hashThread: HashThread<null>
 }
 
 export function createS3(transfers: TransfersContext): S3Context {
@@ -24,7 +21,6 @@ export function createS3(transfers: TransfersContext): S3Context {
     signingKeyOf: cachedSigningKeys(),
     findLocker: createLockerFinder(transfers.database.db),
     noteKeyUse: createKeyUse(transfers),
-    hashThread: createHashThread(new URL('../files/confirm/hash-worker.ts', import.meta.url)),
   }
 }
 

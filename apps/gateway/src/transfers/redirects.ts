@@ -7,18 +7,15 @@ import type { Redirect } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
 import { type CurrentBytes, currentBytes } from '../files/direct-uploads.ts'
 import { fileNotFound, storageError } from '../files/errors.ts'
-import { awaitedUploads, FIRST_LOOK_SECONDS, insertDirectUpload, insertObject } from '../files/object-store.ts'
+import { insertDirectUpload, insertObject } from '../files/object-store.ts'
 import { maxObjectBytes } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
 import { countedBytes, lockFile } from '../files/store.ts'
 import { mintedRow } from '../lockers/access.ts'
+import { awaitedUploads, FIRST_LOOK_SECONDS, refusalOf } from '../lockers/quota.ts'
 import { lockLocker } from '../lockers/store.ts'
-import { termsOf, usedBytes } from '../lockers/terms.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
-
-/** So long after its address was given, an upload that was looked for and has not arrived is not counted any more. */
-const PROMISE_SECONDS = 3600
 
 /** Each is looked for again and again; who begins more of them than arrive sends bytes through the gateway (T-189). */
 const MAX_AWAITED = 1000
@@ -79,10 +76,9 @@ function insertPendingUpload(
     const current = await lockFile(tx, locker_id, filename)
     if (!current) throw fileNotFound(filename)
     const locker = await lockLocker(tx, locker_id)
-    const { uploads, promised } = await awaitedUploads(tx, locker_id, since - PROMISE_SECONDS)
-    if (uploads >= MAX_AWAITED) return false
-    const bytes = usedBytes(locker) - countedBytes(current) + promised + (size ?? 0)
-    if (context.config.lockers.enforcesTerms && bytes > termsOf(locker).storage_limit_bytes) return false
+    if ((await awaitedUploads(tx, locker_id, since)).uploads >= MAX_AWAITED) return false
+    const without = { ...locker, total_bytes: locker.total_bytes - countedBytes(current) }
+    if (await refusalOf(context, tx, without, { awaited: size ?? 0, trash: 0 })) return false
     await insertObject(tx, { object_id, provider, provider_ref: null, state: 'writing', since })
     await insertDirectUpload(tx, {
       object_id,

@@ -1,17 +1,14 @@
 import type { UploadedBytes } from '@svc/api/transfers'
 import type { Bytes } from '@svc/http-service/answer'
 import { bodyStream, requireBodyWithin } from '@svc/http-service/body-stream'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { type ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { uploadError } from '../files/errors.ts'
 import { isSameMediaType } from '../files/media-type.ts'
-import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../files/objects.ts'
-import { putFile } from '../files/put-file.ts'
-import { requireFewReleased } from '../files/released.ts'
+import { maxObjectBytes } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
-import { countedBytes } from '../files/store.ts'
+import { storeBytes } from '../files/store-bytes.ts'
 import { AccessEnded } from '../lockers/access.ts'
-import { requireRoomFor } from '../lockers/terms.ts'
 import { invalidToken, type OpenedFile } from './open-token.ts'
 import { redirectUpload } from './redirects.ts'
 
@@ -22,22 +19,24 @@ export async function writeByToken(
   wire: WireRequest,
   { proxy }: { proxy?: string },
 ): Promise<UploadedBytes | Bytes> {
-  const { locker, file } = opened
+  const { locker, file, grant } = opened
   const maxBytes = maxObjectBytes(context, locker.provider)
   requireAcceptable(wire, file.upload_content_type, maxBytes)
   const length = wire.headers['content-length']
   const size = length === undefined ? null : Number(length)
-  requireRoomFor(context, locker, { bytes: (size ?? 0) - countedBytes(file) })
-  await requireFewReleased(context, context.database.db, locker)
   const redirect = proxy === '1' ? null : await redirectUpload(context, opened, size)
   if (redirect) return redirect
-  const object = await writeObject(context, locker.provider, bodyStream(wire, maxBytes), {
+  const source = { open: () => bodyStream(wire, maxBytes), size, hash: 'later' } as const
+  const { locker_id, filename, object_bytes } = await storeBytes(context, locker, source, {
+    filename: file.filename,
     contentType: file.upload_content_type,
-    size,
+    expectedHash: file.upload_expected_hash,
+    grant,
+    mayCreate: false,
+  }).catch((error) => {
+    throw error instanceof AccessEnded ? invalidToken() : error
   })
-  await putObject(context, opened, object)
-  const { locker_id, filename } = file
-  return { ok: true, locker_id, filename, size_bytes: object.size, status: 'awaiting_confirmation' }
+  return { ok: true, locker_id, filename, size_bytes: object_bytes!, status: 'awaiting_confirmation' }
 }
 
 /** Refuses an upload by its headers, before the first byte. */
@@ -56,24 +55,6 @@ function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: numb
 
 function isPlain(coding: string | undefined): boolean {
   return coding === undefined || coding.trim().toLowerCase() === 'identity'
-}
-
-async function putObject(context: FilesContext, { locker, file, grant }: OpenedFile, object: NewObject): Promise<void> {
-  try {
-    await putFile(context, locker, {
-      filename: file.filename,
-      object,
-      grant,
-      contentType: file.upload_content_type,
-      expectedHash: file.upload_expected_hash,
-      mayCreate: false,
-    })
-  } catch (error) {
-    const refusal = error instanceof AccessEnded ? invalidToken() : error
-    // After any other error the transaction may have committed: the sweep decides about the object.
-    if (refusal instanceof ServiceError) await removeObject(context, locker.provider, object.id, object.ref)
-    throw refusal
-  }
 }
 
 function otherType(locked: string): ServiceError {

@@ -10,8 +10,8 @@ import { unixNow } from '../context.ts'
 import type { Tx } from '../db/schema.ts'
 import type { NamedFile } from '../files/name-files.ts'
 import { maxObjectBytes } from '../files/objects.ts'
-import { requireRoomForFiles } from '../files/require-room.ts'
 import { isGranted } from '../lockers/access.ts'
+import { requireQuota } from '../lockers/quota.ts'
 import { newSession } from '../transfers/sessions/new-session.ts'
 import { acceptsParts } from '../transfers/sessions/record-part.ts'
 import { sessionIdOf } from '../transfers/sessions/session-token.ts'
@@ -76,7 +76,7 @@ async function join(
   const sizeBytes = requireJoinable(caller, partials).reduce((sum, { file }) => sum + file.received_bytes, 0)
   const max = maxObjectBytes(context, locker.provider)
   if (sizeBytes > max) throw tooLong(max)
-  await requireRoomForFiles(context, locker, [{ filename: named.filename, bytes: sizeBytes }])
+  await requireQuota(context, locker, { named: [{ filename: named.filename, bytes: sizeBytes }] })
   const files = [{ ...named, sizeBytes }]
   const made = newSession(context, locker, { door: 'tus', grant, ttlSeconds: TTL_SECONDS, files, token })
   const { session_id } = made.session

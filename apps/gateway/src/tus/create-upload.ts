@@ -5,11 +5,9 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { type NamedFile, nameFiles } from '../files/name-files.ts'
 import { maxObjectBytes } from '../files/objects.ts'
-import { requireRoomForFiles } from '../files/require-room.ts'
-import { requireRoomFor } from '../lockers/terms.ts'
-import { newSession } from '../transfers/sessions/new-session.ts'
+import { requireQuota } from '../lockers/quota.ts'
+import { beginUpload, newSession, tooManyUnfinished } from '../transfers/sessions/new-session.ts'
 import { maxPartBytes } from '../transfers/sessions/record-part.ts'
-import { addUnfinished, tooManyUnfinished } from '../transfers/sessions/unfinished.ts'
 import { createdAnswer } from './answers.ts'
 import { MAX_BLOCK_BYTES } from './blocks.ts'
 import { joinUploads } from './concat.ts'
@@ -38,7 +36,10 @@ export async function createUpload(context: TusContext, caller: TusCaller, wire:
   if (isFinal) return joinUploads(context, caller, wire, { concat, named, metadata })
   const kind = concat === 'partial' ? 'partial' : 'whole'
   const length = lengthOf(context, caller, wire)
-  await requireRoomForUpload(context, caller, named, kind, length ?? 0)
+  const bytes = length ?? 0
+  // A partial upload has no name yet: only its bytes count.
+  const added = kind === 'partial' ? { stored: bytes } : { named: [{ filename: named.filename, bytes }] }
+  await requireQuota(context, caller.locker, added)
   const token = await insertNew(context, caller, named, { kind, metadata, length })
   const upload = await findUpload(context, token)
   if (isChunk(wire) && wire.hasBody) {
@@ -76,18 +77,6 @@ const ENDING = {
   next: 'DELETE /v1/tus/{upload_id}',
 }
 
-/** A partial upload has no name yet: only its bytes count. */
-async function requireRoomForUpload(
-  context: TusContext,
-  { locker }: TusCaller,
-  { filename }: NamedFile,
-  kind: TusRow['kind'],
-  bytes: number,
-): Promise<void> {
-  if (kind === 'partial') requireRoomFor(context, locker, { bytes })
-  else await requireRoomForFiles(context, locker, [{ filename, bytes }])
-}
-
 async function insertNew(
   context: TusContext,
   { locker, grant }: TusCaller,
@@ -104,7 +93,7 @@ async function insertNew(
   const block_bytes = Math.min(MAX_BLOCK_BYTES, maxPartBytes(context, locker.provider))
   const row: TusRow = { session_id, kind, upload_metadata: metadata, upload_concat: null, block_bytes }
   const size = { files: 1, most: MAX_OPEN_UPLOADS }
-  const isNew = await addUnfinished(context, session, size, (tx) => insertUpload(tx, session, files[0]!, row))
+  const isNew = await beginUpload(context, session, size, (tx) => insertUpload(tx, session, files[0]!, row))
   if (isNew === null) throw tooManyUnfinished(MAX_OPEN_UPLOADS, ENDING)
   if (!isNew) throw new ServiceError('internal_error', 'a random token was made twice')
   return token

@@ -9,9 +9,8 @@ import { holdObject, releaseObjects } from '../files/object-store.ts'
 import type { NewObject } from '../files/objects.ts'
 import { grantOf, isGranted } from '../lockers/access.ts'
 import { deletePartsOf, putPart } from '../transfers/sessions/part-store.ts'
-import { acceptsParts, isSealed } from '../transfers/sessions/record-part.ts'
+import { acceptsParts, isSealed, reserveParts } from '../transfers/sessions/record-part.ts'
 import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from '../transfers/sessions/store.ts'
-import { takeUnfinished } from '../transfers/sessions/unfinished.ts'
 import { offsetMismatch, uploadGone } from './errors.ts'
 import { findPartsFrom } from './store.ts'
 import { FILE_ID } from './upload.ts'
@@ -62,7 +61,7 @@ async function record(
   const file = await findSessionFile(tx, session.session_id, FILE_ID)
   if (file?.state !== 'open') return { refusal: uploadGone() }
   if (file.received_bytes !== offset || !takes(file, parts)) return { refusal: offsetMismatch(file.received_bytes) }
-  const refusal = await takeUnfinished(tx, context, session, bytes)
+  const refusal = await reserveParts(tx, context, session, bytes)
   if (refusal) {
     await updateSessionFile(tx, file, { stray_bytes: file.stray_bytes + inPlaceBytes(parts) })
     return { refusal }

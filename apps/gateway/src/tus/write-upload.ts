@@ -5,11 +5,9 @@ import { Readable } from 'node:stream'
 import { bodyStream } from '@svc/http-service/body-stream'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { maxObjectBytes, removeObject } from '../files/objects.ts'
-import { requireRoomForFiles } from '../files/require-room.ts'
-import { findLockerOf } from '../files/store.ts'
 import { LostPartError } from '../transfers/sessions/copy-parts.ts'
 import type { Part } from '../transfers/sessions/part-store.ts'
-import { requireRoomForUnfinished } from '../transfers/sessions/unfinished.ts'
+import { requireQuotaForPart } from '../transfers/sessions/store-part.ts'
 import {
   blockLength,
   dropPart,
@@ -77,13 +75,7 @@ async function requireRoom(context: TusContext, { session, file }: Upload, wire:
   const left = max - file.received_bytes
   const arriving = Number(wire.headers['content-length'] ?? 0)
   if (arriving > left) throw tooLong(max)
-  await requireRoomForUnfinished(context, session.locker_id, arriving)
-  // Without a length, what there is must fit; the last part is counted when the file is stored.
-  if (file.size_bytes === null && context.config.lockers.enforcesTerms) {
-    const { locker_id } = session
-    const locker = await findLockerOf(context.database.db, { locker_id })
-    if (locker) await requireRoomForFiles(context, locker, [{ filename: file.filename, bytes: file.received_bytes }])
-  }
+  await requireQuotaForPart(context, session, file, arriving)
   return left
 }
 

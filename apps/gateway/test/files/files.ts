@@ -9,7 +9,7 @@ import type { Identity, SignedCall, TestGateway, TestLocker } from '@svc/testbed
 import type { FileRow, Locker } from '../../src/db/schema.ts'
 import { newFile } from '../../src/files/name-files.ts'
 import { writeObject } from '../../src/files/objects.ts'
-import { putFile } from '../../src/files/put-file.ts'
+import { placeObject } from '../../src/files/place-object.ts'
 import { changeManifest, findLockerOf } from '../../src/files/store.ts'
 import { grantTo } from '../../src/lockers/access.ts'
 
@@ -40,7 +40,7 @@ export async function storeFile(
   const about = { contentType, size: null }
   const object = await writeObject(files, locker.provider, Readable.from([Buffer.from(bytes)]), about)
   const contentHash = isConfirmed ? { contentHash: `sha256:${hash('sha256', bytes)}` } : {}
-  return putFile(files, locker, {
+  return placeObject(files, locker, {
     filename,
     object,
     grant: grantTo(locker.owner, locker),

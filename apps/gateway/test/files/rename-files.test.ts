@@ -121,7 +121,7 @@ forEachDatabase('renaming files', (database) => {
       const { lockerId } = locker
       for (const name of ['a', 'z']) await storeFile(house, locker, name, name)
       const unlocked = async () => {
-        const files = db().selectFrom('files').select('filename').where('locker_id', '=', lockerId)
+        const files = writable(db()).selectFrom('files').select('filename').where('locker_id', '=', lockerId)
         return (await files.forUpdate().skipLocked().execute()).map(({ filename }) => filename)
       }
       const isWaiting = async () => {

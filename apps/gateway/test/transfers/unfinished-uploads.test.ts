@@ -5,8 +5,8 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { writable } from '@svc/devnet/writable'
 import { expectRefusal } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { releasedBytes } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
+import { bytesInTrash } from '../../src/lockers/quota.ts'
 import { limitBytes } from '../files/files.ts'
 import { type Bucket, openS3House, signHead } from '../s3/s3-house.ts'
 import { CHUNK, create, here, send, tusToken, whole } from '../tus/uploads.ts'
@@ -142,7 +142,7 @@ forEachDatabase('unfinished uploads', (database) => {
     const send = () => other.send('PUT', `b?partNumber=1&uploadId=${small}`, { body: Buffer.alloc(1000) })
     expect((await send()).code).toBe('QuotaExceeded')
     expect((await other.send('DELETE', `a?uploadId=${id}`)).status).toBe(204)
-    expect(await releasedBytes(db(), other.name)).toBe(2 * MEBIBYTE)
+    expect(await bytesInTrash(db(), other.name)).toBe(2 * MEBIBYTE)
     expect((await send()).status).toBe(200)
     // Nor is there more room when parts are replaced by smaller ones, beside which they stay.
     const replaced = await begin('c', other)
@@ -195,11 +195,11 @@ forEachDatabase('unfinished uploads', (database) => {
     await other.locker.put('a', Buffer.alloc(4000))
     const files = await sendTogether(Array(6).fill(partHead(other, 'a', 4000)), 4000)
     expect(files.sort()).toEqual([200, 200, 200, 503, 503, 503])
-    expect(await releasedBytes(db(), other.name)).toBe(12_000)
+    expect(await bytesInTrash(db(), other.name)).toBe(12_000)
     const part = partHead(another, `a?partNumber=1&uploadId=${await begin('a', another)}`, 4000)
     const parts = await sendTogether(Array(6).fill(part), 4000)
     expect(parts.sort()).toEqual([200, 200, 200, 200, 503, 503])
-    expect(await releasedBytes(db(), another.name)).toBe(12_000)
+    expect(await bytesInTrash(db(), another.name)).toBe(12_000)
   })
 
   it('T-112 keep to the number that a locker may have, also when many begin at once', async () => {

@@ -10,7 +10,7 @@ import { type Context, unixNow } from '../../context.ts'
 import type { FileRow, S3FolderTable, Tx } from '../../db/schema.ts'
 import { countUnconfirmed } from '../../files/store.ts'
 import { requireGranted } from '../../lockers/access.ts'
-import { requireTime } from '../../lockers/terms.ts'
+import { reserve } from '../../lockers/quota.ts'
 import type { S3Caller } from '../caller.ts'
 import type { ObjectHeaders } from '../objects/object-headers.ts'
 import type { WriteCondition } from '../objects/write-condition.ts'
@@ -63,7 +63,7 @@ export async function saveFolder(
   const { locker_id } = caller.locker
   const row = { locker_id, folder, content_type, metadata, created_at: unixNow(context) }
   return context.database.commit(async (tx) => {
-    requireTime(context, await lockLocker(tx, caller))
+    await reserve(context, tx, await lockLocker(tx, caller), {})
     const before = await findFolder(tx, locker_id, folder)
     check(before && asFile(before))
     if (!before && (await countFolders(tx, locker_id)) >= MAX_FOLDERS) throw tooManyFolders()

@@ -1,10 +1,9 @@
 import { formatHttpDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
-import { requireRoomForFiles } from '../../files/require-room.ts'
 import { requireGranted } from '../../lockers/access.ts'
-import { newSession } from '../../transfers/sessions/new-session.ts'
+import { requireQuota } from '../../lockers/quota.ts'
+import { beginUpload, newSession } from '../../transfers/sessions/new-session.ts'
 import { insertSession } from '../../transfers/sessions/store.ts'
-import { addUnfinished } from '../../transfers/sessions/unfinished.ts'
 import { xmlAnswer } from '../answers.ts'
 import { requireKey } from '../objects/find-object.ts'
 import { readObjectHeaders, refuseUnsupported } from '../objects/object-headers.ts'
@@ -21,7 +20,7 @@ export const createUpload: S3Operation = async (context, { bucket, key, signed }
   refuseUnsupported(signed.headers)
   requireKey(context, key)
   const about = readObjectHeaders(signed.headers)
-  await requireRoomForFiles(context, locker, [{ filename: key, bytes: 0 }])
+  await requireQuota(context, locker, { named: [{ filename: key, bytes: 0 }] })
   const { session, files } = newSession(context, locker, {
     door: 's3',
     grant: credential.grant,
@@ -29,7 +28,7 @@ export const createUpload: S3Operation = async (context, { bucket, key, signed }
     files: [{ ...about, filename: key, checksum, expectedHash: null, sizeBytes: null }],
   })
   const size = { files: 1, most: MAX_OPEN_UPLOADS }
-  const isBegun = await addUnfinished(context, session, size, async (tx, current) => {
+  const isBegun = await beginUpload(context, session, size, async (tx, current) => {
     await requireGranted(tx, current, credential.grant)
     return insertSession(tx, session, files)
   })

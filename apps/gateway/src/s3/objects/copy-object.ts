@@ -6,10 +6,8 @@ import { unixSeconds } from '@svc/protocol/evidence'
 import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
 import type { FileRow } from '../../db/schema.ts'
-import { removeObject } from '../../files/objects.ts'
-import { requireFewReleased } from '../../files/released.ts'
-import { requireRoomForFiles } from '../../files/require-room.ts'
-import { countUnconfirmed, findFile, lockFile, updateFile } from '../../files/store.ts'
+import { countUnconfirmed, lockFile, updateFile } from '../../files/store.ts'
+import { storeBytes } from '../../files/store-bytes.ts'
 import { requireGranted } from '../../lockers/access.ts'
 import { type FoundBytes, openBytes } from '../../transfers/answer-bytes.ts'
 import type { S3Caller } from '../caller.ts'
@@ -21,7 +19,6 @@ import { findCopySource } from './copy-source.ts'
 import { noSuchKey, requireKey } from './find-object.ts'
 import { sha256Base64 } from './get-object.ts'
 import { type ObjectHeaders, readObjectHeaders, refuseUnsupported } from './object-headers.ts'
-import { putStored, storeBytes } from './put-object.ts'
 import { readWriteCondition, type WriteCondition } from './write-condition.ts'
 
 export const copyObject: S3Operation = async (context, request, caller) => {
@@ -98,18 +95,17 @@ async function copyBytes(
   source: FoundBytes,
   put: Change & { filename: string },
 ): Promise<FileRow> {
-  const { locker } = caller
   const { size, file } = source
-  put.check(await findFile(context.database.db, locker.locker_id, put.filename))
-  await requireRoomForFiles(context, locker, [{ filename: put.filename, bytes: size }])
-  await requireFewReleased(context, context.database.db, locker)
-  const bytes = await openBytes(context, source)
-  const stored = await storeBytes(context, locker.provider, bytes, { size, contentType: put.contentType })
-  if (file.content_hash !== null && file.content_hash !== stored.contentHash) {
-    await removeObject(context, locker.provider, stored.object.id, stored.object.ref)
-    throw damaged()
+  const { grant } = caller.credential
+  function accept(contentHash: string): void {
+    if (file.content_hash !== null && file.content_hash !== contentHash) throw damaged()
   }
-  return putStored(context, caller, { ...put, ...stored })
+  return storeBytes(
+    context,
+    caller.locker,
+    { open: () => openBytes(context, source), size, hash: 'now', accept },
+    { ...put, expectedHash: null, grant, mayCreate: true },
+  )
 }
 
 function damaged(): ServiceError {

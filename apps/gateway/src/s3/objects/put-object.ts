@@ -3,39 +3,29 @@
 import { withPrefix } from '@svc/protocol/bytes'
 import { s3Error } from '@svc/s3/errors'
 import type { Payload } from '@svc/s3/payload'
-import type { FileRow } from '../../db/schema.ts'
-import { findCurrent } from '../../files/direct-uploads.ts'
-import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../../files/objects.ts'
-import { putFile } from '../../files/put-file.ts'
-import { requireFewReleased } from '../../files/released.ts'
-import { requireRoomForFiles } from '../../files/require-room.ts'
+import { ownedChunks } from '../../files/hash-along.ts'
+import { maxObjectBytes } from '../../files/objects.ts'
+import { type Source, storeBytes } from '../../files/store-bytes.ts'
 import { emptyAnswer } from '../answers.ts'
-import type { S3Caller } from '../caller.ts'
-import { asS3Error } from '../errors.ts'
 import { etagOf } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
 import { openBody, type S3Request } from '../request.ts'
-import type { S3Context } from '../room.ts'
 import { requireKey } from './find-object.ts'
-import { hashAlong, ownedChunks } from './hash-along.ts'
-import { type ObjectHeaders, readObjectHeaders, refuseUnsupported } from './object-headers.ts'
-import { readWriteCondition, type WriteCondition } from './write-condition.ts'
+import { readObjectHeaders, refuseUnsupported } from './object-headers.ts'
+import { readWriteCondition } from './write-condition.ts'
 
 export const putObject: S3Operation = async (context, request, caller) => {
   const { key, signed, query } = request
   if (query.has('partNumber')) throw s3Error('InvalidArgument', 'a part belongs to an upload: send uploadId, too')
-  const { provider } = caller.locker
   refuseUnsupported(signed.headers)
   requireKey(context, key)
   const about = readObjectHeaders(signed.headers)
   const check = readWriteCondition(signed.headers)
-  const payload = openBody(request, maxObjectBytes(context, provider))
-  const size = requireSize(payload)
-  check(await findCurrent(context, caller.locker, key))
-  await requireRoomForFiles(context, caller.locker, [{ filename: key, bytes: size }])
-  await requireFewReleased(context, context.database.db, caller.locker)
-  const stored = await storeBody(context, request, caller, payload, { size, contentType: about.contentType })
-  const file = await putStored(context, caller, { filename: key, ...about, ...stored, check })
+  const payload = openBody(request, maxObjectBytes(context, caller.locker.provider))
+  const source = { size: requireSize(payload), ...readingOf(request, payload) }
+  const { grant } = caller.credential
+  const conditions = { filename: key, ...about, expectedHash: null, grant, mayCreate: true, check }
+  const file = await storeBytes(context, caller.locker, source, conditions)
   return emptyAnswer(200, { etag: etagOf(file), ...checksumHeaders(payload) })
 }
 
@@ -44,60 +34,11 @@ function requireSize({ size }: Payload): number {
   throw s3Error('MissingContentLength', 'the length of an object is known before it is sent', 'send Content-Length')
 }
 
-interface Stored {
-  object: NewObject
-  contentHash: string
-}
-
-async function storeBody(
-  context: S3Context,
-  { signed }: S3Request,
-  { locker }: S3Caller,
-  { bytes }: Payload,
-  about: { size: number; contentType: string },
-): Promise<Stored> {
+function readingOf({ signed }: S3Request, { bytes }: Payload): Pick<Source, 'open' | 'hash'> {
   const { payload } = signed.authorization
-  if (payload.kind === 'hashed') {
-    // What reads the payload computes the hash, and throws if it is another one.
-    const object = await writeObject(context, locker.provider, ownedChunks(bytes), about)
-    return { object, contentHash: withPrefix(payload.sha256) }
-  }
-  return storeBytes(context, locker.provider, bytes, about)
-}
-
-export async function storeBytes(
-  context: S3Context,
-  provider: string,
-  bytes: AsyncIterable<Buffer>,
-  about: { size: number; contentType: string },
-): Promise<Stored> {
-  const hashed = hashAlong(context.hashThread, bytes, about.size)
-  try {
-    const object = await writeObject(context, provider, hashed.bytes, about)
-    return { object, contentHash: await hashed.hash() }
-  } finally {
-    hashed.close()
-  }
-}
-
-interface PutObject extends ObjectHeaders, Stored {
-  filename: string
-  check: WriteCondition
-}
-
-/** Makes a stored object the file of its name. An object that is refused is removed. */
-export async function putStored(
-  context: S3Context,
-  { locker, credential: { grant } }: S3Caller,
-  put: PutObject,
-): Promise<FileRow> {
-  try {
-    return await putFile(context, locker, { ...put, grant, expectedHash: null, mayCreate: true })
-  } catch (error) {
-    // After any other error the transaction may have committed: the sweep decides about the object.
-    if (asS3Error(error)) await removeObject(context, locker.provider, put.object.id, put.object.ref)
-    throw error
-  }
+  // What reads the payload computes the hash, and throws if it is another one.
+  const hash = payload.kind === 'hashed' ? { known: withPrefix(payload.sha256) } : 'now'
+  return { open: () => ownedChunks(bytes), hash }
 }
 
 /** The checksums that the client sent, which were found right. */

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '@svc/http-service/service-error'
 import { uploadError } from '../../files/errors.ts'
-import { isCapacityExceeded } from '../../lockers/terms.ts'
+import { isCapacityExceeded } from '../../lockers/quota.ts'
 
 const OPEN_ANOTHER = 'POST /v1/lockers/{locker_id}/upload-sessions'
 const SEND_PART = 'POST /v1/upload-sessions/{session_id}/files/{file_id}/parts'

@@ -1,7 +1,9 @@
+import { ServiceError } from '@svc/http-service/service-error'
 import { type Context, unixNow } from '../../context.ts'
-import type { Locker } from '../../db/schema.ts'
+import type { Db, Locker, Tx } from '../../db/schema.ts'
 import type { NamedFile } from '../../files/name-files.ts'
 import { type Grant, mintedRow } from '../../lockers/access.ts'
+import { lockLocker } from '../../lockers/store.ts'
 import { newUploadToken, uploadToken } from './session-token.ts'
 import type { SessionFile, SessionRow } from './store.ts'
 
@@ -77,4 +79,45 @@ function sessionFile(sessionId: string, i: number, file: NewSessionFile): Sessio
     upload_ref: null,
     upload_state: null,
   }
+}
+
+/**
+ * Begins an upload under the lock of its locker, so that uploads which begin together keep to the limit: this many files
+ * may be under way at a door. Null, with nothing changed, beyond it.
+ */
+export function beginUpload<Added>(
+  context: Context,
+  { locker_id, door }: SessionRow,
+  { files, most }: { files: number; most: number },
+  add: (tx: Tx, locker: Locker) => Promise<Added>,
+): Promise<Added | null> {
+  return context.database.commit(async (tx) => {
+    const locker = await lockLocker(tx, locker_id)
+    const open = await countUnfinished(tx, locker_id, door, unixNow(context))
+    return open + files > most ? null : add(tx, locker)
+  })
+}
+
+/** Has no Retry-After: until they expire, only their clients finish or end them. */
+export function tooManyUnfinished(most: number, how: { hint: string; next: string }): ServiceError {
+  const hint = `finish or end some of them: ${how.hint}; the others expire within a day`
+  return new ServiceError('RATE_LIMITED', `${most} unfinished uploads are as many as a locker may have`, {
+    hint,
+    details: { layer: 'gateway', recovery_hint: hint, next_best_method: how.next, reason: 'unfinished', limit: most },
+  })
+}
+
+async function countUnfinished(db: Db, lockerId: string, door: SessionRow['door'], now: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('upload_sessions as s')
+    .leftJoin('upload_session_files as f', (join) =>
+      join.onRef('f.session_id', '=', 's.session_id').on('f.state', '!=', 'stored'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('s.locker_id', '=', lockerId)
+    .where('s.closed_at', 'is', null)
+    .where('s.door', door === null ? 'is' : '=', door)
+    .where('s.expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return count
 }

@@ -8,10 +8,11 @@ import { uploadAbandoned } from '../../files/errors.ts'
 import { holdObject, releaseObjects } from '../../files/object-store.ts'
 import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
 import { type Grant, grantOf, isGranted, isStillGranted } from '../../lockers/access.ts'
+import { refusalOf } from '../../lockers/quota.ts'
+import { lockLocker } from '../../lockers/store.ts'
 import { fileNotInSession, fileSealed, fileStored, fileTooLarge, sessionClosed, uploadTokenInvalid } from './errors.ts'
 import { findPart, type PartRow, putPart } from './part-store.ts'
 import { findSessionFile, lockSession, type Session, type SessionFile, updateSessionFile } from './store.ts'
-import { takeUnfinished } from './unfinished.ts'
 
 interface NewPart {
   sessionId: string
@@ -39,17 +40,35 @@ export function createPartRecorder(context: Context): RecordPart {
     context.database.commit(async (tx) => {
       const session = await lockSession(tx, part.sessionId)
       if (!session) return { refusal: sessionClosed() }
-      const refusal = await refusalOf(tx, session, part, unixNow(context))
+      const refusal = await obstacleOf(tx, session, part, unixNow(context))
       return refusal ? { refusal } : recordPart(tx, context, session, part)
     })
 }
 
 /** A part may take long: its sender, or the session, may have been revoked meanwhile. */
-async function refusalOf(tx: Tx, session: Session, { grant }: NewPart, now: number): Promise<ServiceError | null> {
+async function obstacleOf(tx: Tx, session: Session, { grant }: NewPart, now: number): Promise<ServiceError | null> {
   if (!(await isStillGranted(tx, session, grant))) return uploadTokenInvalid()
   if (!acceptsParts(session, now)) return sessionClosed()
   if (!isGranted(session, grantOf(session))) return uploadTokenInvalid()
   return restrictionError(session)
+}
+
+/**
+ * Reserves quota for bytes that an upload has brought, less where they are fewer, and for those that it gives up with
+ * that. Returns the error, reserving nothing, when the quota is exceeded. It locks the locker, so that parts which are
+ * recorded together keep to the limit (T-166). The caller holds the lock of the session, and refuses one that is
+ * restricted: what lifts that locks its sessions.
+ */
+export async function reserveParts(
+  tx: Tx,
+  context: Context,
+  { locker_id }: Session,
+  parts: number,
+  givenUp = 0,
+): Promise<ServiceError | null> {
+  if (!context.config.lockers.enforcesTerms) return null
+  const added = { parts, ...(givenUp > 0 && { trash: 0 }), mayHaveEnded: true }
+  return refusalOf(context, tx, await lockLocker(tx, locker_id), added)
 }
 
 export function acceptsParts({ closed_at, expires_at }: Pick<Session, 'closed_at' | 'expires_at'>, now: number) {
@@ -90,7 +109,7 @@ async function recordPart(tx: Tx, context: Context, session: Session, part: NewP
   const replaced = before && before.object_id === file.object_id ? before : null
   const stray = replaced?.size_bytes ?? 0
   const givenUp = replaced ? 0 : (before?.size_bytes ?? 0)
-  const refusal = await takeUnfinished(tx, context, session, totalBytes + stray - file.received_bytes, givenUp)
+  const refusal = await reserveParts(tx, context, session, totalBytes + stray - file.received_bytes, givenUp)
   if (refusal) {
     if (isInPlace) await updateSessionFile(tx, file, { stray_bytes: file.stray_bytes + object.size })
     return { refusal }

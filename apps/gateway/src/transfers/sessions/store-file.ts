@@ -7,10 +7,10 @@ import { unixNow } from '../../context.ts'
 import type { Tx } from '../../db/schema.ts'
 import { findCurrent } from '../../files/direct-uploads.ts'
 import { removeObject } from '../../files/objects.ts'
-import { putFileIn } from '../../files/put-file.ts'
-import { requireRoomForFiles } from '../../files/require-room.ts'
+import { placeObjectIn } from '../../files/place-object.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { AccessEnded } from '../../lockers/access.ts'
+import { requireQuota } from '../../lockers/quota.ts'
 import { isChosen } from './choose-parts.ts'
 import { type CompletedFile, completeFile, type FinalizerContext, noteComplete } from './complete-file.ts'
 import { copyParts, type Finalizing, type JoinedFile, underLease } from './copy-parts.ts'
@@ -48,7 +48,7 @@ export async function storeFile(
     const file = await findSessionFile(db, session_id, file_id)
     if (file?.state !== 'open' || !isComplete(file)) return 'done'
     if (file.replaces !== null) await findCurrent(context, locker, file.filename)
-    await requireRoomForFiles(context, locker, [{ filename: file.filename, bytes: file.received_bytes }])
+    await requireQuota(context, locker, { named: [{ filename: file.filename, bytes: file.received_bytes }] })
     const joined = await joinParts(context, finalizing, file)
     if (!joined) return 'done'
     if (joined === 'changed') continue
@@ -136,7 +136,7 @@ async function commitFile(
   }
   await updateSessionFile(tx, file, { state: 'stored', content_hash: contentHash })
   await releaseParts(tx, { session_id, file_id }, { since: unixNow(context), ...(isHeld && { except: object.id }) })
-  await putFileIn(tx, context, locker, {
+  await placeObjectIn(tx, context, locker, {
     filename: file.filename,
     object,
     grant,

@@ -8,9 +8,9 @@ import { type Context, unixNow } from '../../context.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
 import { storageError } from '../../files/errors.ts'
 import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
-import { requireRoomForFiles } from '../../files/require-room.ts'
 import { findLockerOf } from '../../files/store.ts'
 import type { Grant } from '../../lockers/access.ts'
+import { requireQuota } from '../../lockers/quota.ts'
 import type { TransfersContext } from '../room.ts'
 import {
   fileNotInSession,
@@ -25,7 +25,6 @@ import { discardPart, fileKey, uploadOf } from './open-parts.ts'
 import { findPart } from './part-store.ts'
 import { acceptsParts, isSealed, maxFileBytes } from './record-part.ts'
 import { findSessionFile, type Session, type SessionFile } from './store.ts'
-import { requireRoomForUnfinished } from './unfinished.ts'
 
 /** A part on its way. */
 export interface ArrivingPart {
@@ -76,14 +75,7 @@ export async function requireOpenFile(context: Context, session: Session, fileId
   if (!file) throw fileNotInSession()
   if (file.state === 'stored') throw fileStored()
   if (isSealed(file)) throw fileSealed()
-  if (file.size_bytes === null && context.config.lockers.enforcesTerms) await requireRoomForMore(context, session, file)
   return file
-}
-
-/** A file without a declared size may bring one part too many; what it has is counted when it is stored. */
-async function requireRoomForMore(context: Context, { locker_id }: Session, file: SessionFile): Promise<void> {
-  const locker = await findLockerOf(context.database.db, { locker_id })
-  if (locker) await requireRoomForFiles(context, locker, [{ filename: file.filename, bytes: file.received_bytes }])
 }
 
 /** From this size on a part is hashed in a thread, and written where it stays: so is what follows, as the last part. */
@@ -93,11 +85,25 @@ export async function storePart(context: TransfersContext, arriving: ArrivingPar
   const { session, file, size, index } = arriving
   const maxBytes = maxFileBytes(context, session.provider, file)
   if (size !== null && size > maxBytes) throw fileTooLarge(maxBytes)
-  await requireRoomForUnfinished(context, session.locker_id, size ?? 0)
+  await requireQuotaForPart(context, session, file, size ?? 0)
   const isLarge = size !== null && (size >= LARGE_BYTES || (size > 0 && uploadOf(file) !== null))
   return isLarge && index !== null
     ? storeLarge(context, arriving, { size, index, maxBytes })
     : storeSmall(context, arriving, maxBytes)
+}
+
+/** Before the bytes are read. A file of no declared size may bring one part too many: it is counted when it is stored. */
+export async function requireQuotaForPart(
+  context: Context,
+  { locker_id }: Session,
+  { filename, size_bytes, received_bytes }: SessionFile,
+  parts: number,
+): Promise<void> {
+  const { config, database } = context
+  if (!config.lockers.enforcesTerms) return
+  const locker = await findLockerOf(database.db, { locker_id })
+  const named = size_bytes === null ? [{ filename, bytes: received_bytes }] : []
+  if (locker) await requireQuota(context, locker, { named, parts, trash: 0 })
 }
 
 async function storeSmall(context: TransfersContext, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {

@@ -8,14 +8,13 @@ import type { Locker } from '../../../db/schema.ts'
 import { namesTaken } from '../../../files/errors.ts'
 import { nameFiles } from '../../../files/name-files.ts'
 import { maxObjectBytes } from '../../../files/objects.ts'
-import { requireRoomForFiles } from '../../../files/require-room.ts'
 import { findFiles } from '../../../files/store.ts'
 import { grantTo } from '../../../lockers/access.ts'
+import { requireQuota } from '../../../lockers/quota.ts'
 import { declaredTooLarge } from '../errors.ts'
-import { newSession } from '../new-session.ts'
+import { beginUpload, newSession, tooManyUnfinished } from '../new-session.ts'
 import { maxPartBytes } from '../record-part.ts'
 import { insertSession, type SessionFile } from '../store.ts'
-import { addUnfinished, tooManyUnfinished } from '../unfinished.ts'
 
 type SessionRequest = Body<typeof openUploadSession>
 
@@ -38,19 +37,16 @@ export async function openSession(
   if (request.receipt_id !== undefined && request.receipt_id !== locker.receipt_id) {
     throw receiptMismatch('the body names a receipt that is not of this locker')
   }
-  const named = nameFiles(context, request.files, (i) => ['body', 'files', i])
+  const requested = nameFiles(context, request.files, (i) => ['body', 'files', i])
   requireWithinLimit(request.files, maxObjectBytes(context, locker.provider))
   await limitSigner(context, signer)
-  const announced = named.map((file, i) => {
+  const announced = requested.map((file, i) => {
     const { size_bytes: sizeBytes = null, overwrite: mayReplace = true } = request.files[i]!
     return { ...file, sizeBytes, mayReplace }
   })
   await requireFreeNames(context, locker, announced)
-  await requireRoomForFiles(
-    context,
-    locker,
-    announced.map(({ filename, sizeBytes }) => ({ filename, bytes: sizeBytes ?? 0 })),
-  )
+  const named = announced.map(({ filename, sizeBytes }) => ({ filename, bytes: sizeBytes ?? 0 }))
+  await requireQuota(context, locker, { named })
   const { token, session, files } = newSession(context, locker, {
     door: null,
     grant: grantTo(signer.identity, locker),
@@ -58,7 +54,7 @@ export async function openSession(
     files: announced,
   })
   const size = { files: files.length, most: MAX_OPEN_FILES }
-  const isOpened = await addUnfinished(context, session, size, (tx) => insertSession(tx, session, files))
+  const isOpened = await beginUpload(context, session, size, (tx) => insertSession(tx, session, files))
   if (!isOpened) throw tooManyUnfinished(MAX_OPEN_FILES, ENDING)
   const { session_id: sessionId, expires_at: expiresAt } = session
   const partMaxBytes = maxPartBytes(context, locker.provider)

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { freeChunks, type OwnedChunks } from '@svc/http-service/byte-streams'
 import { withPrefix } from '@svc/protocol/bytes'
-import type { HashThread, ThreadHash } from '../../files/confirm/hash-thread.ts'
+import type { HashThread, ThreadHash } from './confirm/hash-thread.ts'
 
 interface HashedBytes {
   bytes: OwnedChunks
@@ -19,8 +19,9 @@ type RunningHash = Pick<ThreadHash, 'take' | 'drained' | 'end' | 'close'>
 /** Up to this size, hashing takes less time than passing the bytes to a thread. */
 const SMALL_BYTES = 512 * 1024
 
-export function hashAlong(thread: HashThread<null>, source: AsyncIterable<Buffer>, size: number): HashedBytes {
-  const hash = size > SMALL_BYTES ? thread.begin(null) : smallHash()
+/** `size`: null where it is not known. */
+export function hashAlong(thread: HashThread<null>, source: AsyncIterable<Buffer>, size: number | null): HashedBytes {
+  const hash = size === null || size > SMALL_BYTES ? thread.begin(null) : smallHash()
   async function* along(): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
       hash.take(chunk)

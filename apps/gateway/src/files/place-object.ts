@@ -1,29 +1,46 @@
+// Pointing a file at an object that is stored: what `storeBytes` has written, what an upload session has put together, or
+// what a client has sent straight to a provider.
+
 import { isoSeconds } from '@svc/protocol/evidence'
 import { unixNow } from '../context.ts'
 import type { DirectUploadTable, FileRow, Locker, Tx } from '../db/schema.ts'
 import { type Grant, requireGranted } from '../lockers/access.ts'
-import { requireTime, requireWithinTerms } from '../lockers/terms.ts'
+import { reserve } from '../lockers/quota.ts'
 import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
 import { type NamedFile, newFile } from './name-files.ts'
 import { endDirectUploads, holdObject, isAwaited, noteSize, releaseObjects } from './object-store.ts'
 import type { NewObject } from './objects.ts'
-import { requireFewReleased } from './released.ts'
 import type { FilesContext } from './room.ts'
-import { changeManifest, countUnconfirmed, lockFile, unconfirmedBytes, updateFile, upsertFiles } from './store.ts'
+import {
+  type ChangedLocker,
+  changeManifest,
+  countUnconfirmed,
+  lockFile,
+  unconfirmedBytes,
+  updateFile,
+  upsertFiles,
+} from './store.ts'
 
-export interface FilePut extends NamedFile {
-  object: NewObject
+/** The file that gets the bytes, and what must be true for that. */
+export interface Conditions extends NamedFile {
   /** Who sends the bytes. Checked in the transaction, because an upload may take hours. */
   grant: Grant
-  /** Given when it was computed during the upload: the file is confirmed at once. */
-  contentHash?: string
   /** Whether to create a name that does not exist, or was deleted meanwhile. */
   mayCreate: boolean
   /** As `files.metadata` keeps it. Other bytes without it have none. */
   metadata?: string | null
   /** Throws unless this may take the place of the file that is there, which is null for a new name. */
   check?: (before: FileRow | null) => void
+}
+
+export interface StoredBytes {
+  object: NewObject
+  /** Where it is known, the file is confirmed at once. */
+  contentHash?: string
+}
+
+interface Placement extends Conditions, StoredBytes {
   /** The direct upload that the object belongs to. It is ignored once the file has bytes that were sent later. */
   adopts?: DirectUploadTable
   /** An upload session holds the object, and gives it up in the same transaction. */
@@ -32,29 +49,43 @@ export interface FilePut extends NamedFile {
 
 /**
  * Points a file at new bytes in one transaction: it holds the new object, releases the old one and clears its size and
- * hash. Of several puts at once the last one wins. Throws `AccessEnded` when the grant has ended.
+ * hash. Of several at once the last one wins. Throws `AccessEnded` when the grant has ended.
  */
-export function putFile(context: FilesContext, locker: Locker, put: FilePut): Promise<FileRow> {
+export function placeObject(context: FilesContext, locker: Locker, put: Placement): Promise<FileRow> {
   return context.database.commit(async (tx) => {
-    const { file, replaced } = await place(tx, context, locker, put)
-    // It was counted with the locker, whose lock is held since: of puts at the same time, none goes beyond the limit.
-    if (replaced !== null && !put.adopts) await requireFewReleased(context, tx, locker, replaced)
+    const placed = await place(tx, context, locker, put)
+    if ('skipped' in placed) return placed.skipped
+    const { file, after, replaced } = placed
+    if (replaced !== null && !put.adopts) await reserve(context, tx, after, { trash: replaced })
     return file
   })
 }
 
 /** The same inside a caller's transaction, which must lock no other file. */
-export async function putFileIn(tx: Tx, context: FilesContext, locker: Locker, put: FilePut): Promise<FileRow> {
-  return (await place(tx, context, locker, put)).file
+export async function placeObjectIn(
+  tx: Tx,
+  context: FilesContext,
+  locker: Locker,
+  put: Omit<Placement, 'adopts'>,
+): Promise<void> {
+  await place(tx, context, locker, put)
 }
 
 interface Placed {
   file: FileRow
+  /** With the file. Its lock is held from then on. */
+  after: ChangedLocker
   /** The bytes that the file had before; null when it had none. */
   replaced: number | null
 }
 
-async function place(tx: Tx, context: FilesContext, locker: Locker, put: FilePut): Promise<Placed> {
+/** `skipped`: the file has later bytes than those of the upload that it was to adopt. */
+async function place(
+  tx: Tx,
+  context: FilesContext,
+  locker: Locker,
+  put: Placement,
+): Promise<Placed | { skipped: FileRow }> {
   const { locker_id } = locker
   const now = unixNow(context)
   const at = isoSeconds(now)
@@ -69,7 +100,7 @@ async function place(tx: Tx, context: FilesContext, locker: Locker, put: FilePut
   if (!before) throw fileNotFound(filename)
   put.check?.(isNew ? null : before)
   const isAwaiting = before.upload_object_id !== null
-  if (put.adopts && !(isAwaiting && (await isAwaited(tx, before, object.id)))) return { file: before, replaced: null }
+  if (put.adopts && !(isAwaiting && (await isAwaited(tx, before, object.id)))) return { skipped: before }
   if (put.isHeld) await noteSize(tx, object, locker_id)
   else if (!(await holdObject(tx, object, locker_id, now))) throw uploadAbandoned()
   const changes = {
@@ -99,10 +130,8 @@ async function place(tx: Tx, context: FilesContext, locker: Locker, put: FilePut
     ? await changeManifest(tx, locker_id, { at, files, bytes, unconfirmed })
     : await countUnconfirmed(tx, locker_id, unconfirmed)
   await requireGranted(tx, after, put.grant)
-  // What a provider has taken before the end is not refused because it is found later (T-50).
-  if (!put.adopts) requireTime(context, after)
-  requireWithinTerms(context, after, { bytes: bytes + unconfirmed, files })
+  await reserve(context, tx, after, { stored: bytes + unconfirmed, files, mayHaveEnded: put.adopts !== undefined })
   if (isManifestChanged && contentHash !== null) await context.manifestChanged(tx, locker)
   const replaced = before.object_id === null ? null : (before.object_bytes ?? 0)
-  return { file: { ...before, ...changes }, replaced }
+  return { file: { ...before, ...changes }, after, replaced }
 }

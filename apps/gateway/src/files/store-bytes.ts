@@ -1,0 +1,82 @@
+// The only way from bytes to a file. What arrives is written to an object of its own, hashed meanwhile where the file is to
+// be confirmed at once, and then placed. Until then nothing of it is visible, and what is refused is removed.
+
+import type { Readable } from 'node:stream'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { FileRow, Locker } from '../db/schema.ts'
+import { AccessEnded } from '../lockers/access.ts'
+import { requireQuota } from '../lockers/quota.ts'
+import { findCurrent } from './direct-uploads.ts'
+import { hashAlong } from './hash-along.ts'
+import { type NewObject, removeObject, writeObject } from './objects.ts'
+import { type Conditions, placeObject, type StoredBytes } from './place-object.ts'
+import type { FilesContext } from './room.ts'
+
+/** Bytes that are not stored yet. */
+export interface Source {
+  /** Is called when nothing speaks against them any more: a client may wait to be told to send them. */
+  open(): Readable | Promise<Readable>
+  /** Null where it is not known before the last byte. */
+  size: number | null
+  /** `now`: computed while they are written. `later`: when the file is confirmed. Else what reading them has checked. */
+  hash: 'now' | 'later' | { known: string }
+  /** Throws unless these are the bytes that are meant. */
+  accept?: (contentHash: string) => void
+}
+
+/** Throws `AccessEnded` when the grant has ended. */
+export async function storeBytes(
+  context: FilesContext,
+  locker: Locker,
+  source: Source,
+  conditions: Conditions,
+): Promise<FileRow> {
+  const { filename, check } = conditions
+  const { provider } = locker
+  let object: NewObject | null = null
+  let isRefused = false
+  try {
+    check?.(await findCurrent(context, locker, filename))
+    await requireQuota(context, locker, { named: [{ filename, bytes: source.size ?? 0 }], trash: 0 })
+    const written = await write(context, provider, source, conditions.contentType)
+    object = written.object
+    isRefused = true
+    if (written.contentHash !== undefined) source.accept?.(written.contentHash)
+    isRefused = false
+    return await placeObject(context, locker, {
+      ...conditions,
+      ...written,
+      check(before) {
+        isRefused = true
+        check?.(before)
+        isRefused = false
+      },
+    })
+  } catch (error) {
+    // After any other error the transaction may have committed: the sweep decides about the object.
+    const isOurs = isRefused || error instanceof ServiceError || error instanceof AccessEnded
+    if (object && isOurs) await removeObject(context, provider, object.id, object.ref)
+    throw error
+  }
+}
+
+async function write(
+  context: FilesContext,
+  provider: string,
+  { open, size, hash }: Source,
+  contentType: string,
+): Promise<StoredBytes> {
+  const bytes = await open()
+  const about = { contentType, size }
+  if (hash !== 'now') {
+    const object = await writeObject(context, provider, bytes, about)
+    return { object, ...(hash !== 'later' && { contentHash: hash.known }) }
+  }
+  const hashed = hashAlong(context.hashThread, bytes, size)
+  try {
+    const object = await writeObject(context, provider, hashed.bytes, about)
+    return { object, contentHash: await hashed.hash() }
+  } finally {
+    hashed.close()
+  }
+}
