@@ -4,7 +4,6 @@ import { createTokenOpener, type OpenToken } from './open-token.ts'
 import { createSessionFinalizer, type FinalizeSession } from './sessions/finalize-session.ts'
 import { createPartsOpener, type OpenParts } from './sessions/open-parts.ts'
 import { createPartHashes, type PartHashes } from './sessions/part-hashes.ts'
-import { createPartRecorder, type RecordPart } from './sessions/record-part.ts'
 import { createViewIds, type ViewId } from './sessions/view.ts'
 
 /** What comes from other rooms. */
@@ -17,7 +16,6 @@ export interface TransfersContext extends FilesContext, TransferLinks {
   openToken: OpenToken
   partHashes: PartHashes
   openParts: OpenParts
-  recordPart: RecordPart
   finalizeSession: FinalizeSession
   viewId: ViewId
   egress: Egress
@@ -33,7 +31,6 @@ export function createTransfers(files: FilesContext, links: TransferLinks): Tran
     openToken: createTokenOpener(files),
     partHashes,
     openParts: createPartsOpener(files),
-    recordPart: createPartRecorder(files),
     finalizeSession: createSessionFinalizer({ ...files, partHashes }),
   }
 }

@@ -5,16 +5,13 @@
 import { Readable } from 'node:stream'
 import { bare } from '@svc/protocol/bytes'
 import { hashAlong } from '../files/confirm/hash-object.ts'
-import { storageError } from '../files/errors.ts'
-import { type NewObject, removeObject, writeObject } from '../files/objects.ts'
+import { writeObject } from '../files/objects.ts'
 import { streamOf } from '../transfers/sessions/copy-parts.ts'
-import { discardPart, fileKey } from '../transfers/sessions/open-parts.ts'
-import type { Part } from '../transfers/sessions/part-store.ts'
-import { maxFileBytes } from '../transfers/sessions/record-part.ts'
+import { fileKey, writeInPlace } from '../transfers/sessions/open-parts.ts'
+import { findPartsBetween, type Part } from '../transfers/sessions/part-store.ts'
+import { maxFileBytes, type WrittenPart } from '../transfers/sessions/record-parts.ts'
 import { findSessionFile } from '../transfers/sessions/store.ts'
-import type { WrittenPart } from './record-blocks.ts'
 import type { TusContext } from './room.ts'
-import { findPartsFrom } from './store.ts'
 import type { Upload } from './upload.ts'
 
 /** The largest block, which is kept in memory while it arrives. */
@@ -33,7 +30,7 @@ export async function readProgress({ database }: TusContext, { file, tus }: Uplo
   const offset = file.received_bytes
   const blocks = Math.floor(offset / tus.block_bytes)
   const isWhole = offset === blocks * tus.block_bytes
-  return { offset, blocks, tail: isWhole ? [] : await findPartsFrom(database.db, file, blocks) }
+  return { offset, blocks, tail: isWhole ? [] : await findPartsBetween(database.db, file, blocks, file.top_index) }
 }
 
 export function tailBytes({ tail }: Progress): number {
@@ -59,12 +56,6 @@ export async function writeTail(
   return { index: blocks + tail.length, object, ref: null, sha256: bare(hash()) }
 }
 
-/** Of a part that is not recorded. */
-export async function dropPart(context: TusContext, { session }: Upload, { object, ref }: WrittenPart): Promise<void> {
-  if (ref === null) await removeObject(context, session.provider, object.id, object.ref)
-  else await discardPart(context, session, { object_id: object.id, part_ref: ref })
-}
-
 /** The tail and what follows it as one part: the whole block in its place, or an object of its own. */
 export async function joinTail(
   context: TusContext,
@@ -82,12 +73,12 @@ export async function joinTail(
   }
   const source = Readable.from(bytes(), { objectMode: false })
   const inPlace =
-    size === blockLength(upload, progress) ? await writeInPlace(context, upload, { index, size }, source) : null
+    size === blockLength(upload, progress) ? await writeBlock(context, upload, { index, size }, source) : null
   return inPlace ?? writeTail(context, upload, { ...progress, tail: [] }, source, size)
 }
 
 /** Null, with nothing read, when the block has to be an object of its own. */
-async function writeInPlace(
+async function writeBlock(
   context: TusContext,
   { session, file: { session_id, file_id }, tus }: Upload,
   { index, size }: { index: number; size: number },
@@ -96,23 +87,19 @@ async function writeInPlace(
   // Partial uploads are only copied from; and the object of a file that is one block is the file.
   if (tus.kind !== 'whole') return null
   const file = await findSessionFile(context.database.db, session_id, file_id)
-  if (!file || file.size_bytes === size) return null
-  const upload = await context.openParts(session, file, { index, size })
-  if (!upload) return null
+  if (!file || file.size_bytes === size || !(await context.openParts(session, file, { index, size }))) return null
   const hashed = context.partHashes.along(fileKey(file), index, source, () => {})
   try {
     const maxBytes = maxFileBytes(context, session.provider, file)
     const isLast = index * tus.block_bytes + size === file.size_bytes
-    const { parts } = context.providers.named(session.provider)
-    const ref = await parts.write(upload, { index, size, isLast, maxBytes }, hashed.bytes).catch((error) => {
-      throw storageError(error)
-    })
-    const object: NewObject =
-      ref === null
-        ? await writeObject(context, session.provider, hashed.bytes, { contentType: file.content_type, size })
-        : { id: upload.id, ref: null, size }
+    const inPlace = await writeInPlace(context, session, file, { index, size, isLast, maxBytes }, hashed.bytes)
+    const about = { contentType: file.content_type, size }
+    const written = inPlace ?? {
+      object: await writeObject(context, session.provider, hashed.bytes, about),
+      ref: null,
+    }
     await hashed.stored()
-    return { index, object, ref, sha256: bare(hashed.hash()) }
+    return { index, ...written, sha256: bare(hashed.hash()) }
   } finally {
     hashed.close()
   }

@@ -2,11 +2,13 @@
 
 import { ServiceError } from '@svc/http-service/service-error'
 import { requireWritable } from '../auth/restrictions.ts'
+import { dropPart } from '../transfers/sessions/open-parts.ts'
 import { findSession, findSessionFile, type SessionFile } from '../transfers/sessions/store.ts'
-import { dropPart, joinTail, readProgress } from './blocks.ts'
+import { joinTail, readProgress } from './blocks.ts'
 import { checksumMismatch, uploadGone } from './errors.ts'
 import type { TusContext } from './room.ts'
 import { FILE_ID, type Upload } from './upload.ts'
+import { recordAt } from './write-upload.ts'
 
 /** Whether all bytes are there. */
 export function isWhole({ size_bytes, received_bytes }: SessionFile): boolean {
@@ -41,18 +43,11 @@ async function joinRest(context: TusContext, upload: Upload): Promise<void> {
   const progress = await readProgress(context, upload)
   if (progress.tail.length < 2) return
   const part = await joinTail(context, upload, progress, [])
-  const { offset } = progress
-  const { session_id } = upload.session
-  const recorded = await context.recordBlocks({
-    sessionId: session_id,
-    offset,
-    bytes: 0,
-    parts: [part],
-    isStored: true,
-  })
-  if ('refusal' in recorded) {
-    await dropPart(context, upload, part)
-    throw recorded.refusal
+  try {
+    await recordAt(context, upload, progress.offset, [part])
+  } catch (error) {
+    if (error instanceof ServiceError) await dropPart(context, upload.session, part)
+    throw error
   }
 }
 

@@ -1,7 +1,6 @@
 import { places } from '@svc/concurrency/locks'
 import { createTokenSealer, type TokenSealer } from '../auth/sealed-tokens.ts'
 import type { TransfersContext } from '../transfers/room.ts'
-import { createBlockRecorder, type RecordBlocks } from './record-blocks.ts'
 import { createTurns, type TakeTurn } from './turns.ts'
 
 export interface TusContext extends TransfersContext {
@@ -9,7 +8,6 @@ export interface TusContext extends TransfersContext {
   takeTurn: TakeTurn
   /** The memory of a block; null when all of it is in use. */
   takeBuffer: () => (() => void) | null
-  recordBlocks: RecordBlocks
 }
 
 /** Of 8 MiB each. Requests beyond write what arrives straight to storage, and put it together there. */
@@ -23,6 +21,5 @@ export function createTus(transfers: TransfersContext): TusContext {
     uploadTokens: createTokenSealer(signers.shortUrl, 'svc/tus-tokens/v1', randomBytes),
     takeTurn: createTurns(),
     takeBuffer: () => takePlaces({ key: 'buffers', max: BUFFERS }),
-    recordBlocks: createBlockRecorder(transfers),
   }
 }

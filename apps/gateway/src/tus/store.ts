@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
 import type { Db, TusUploadTable, Tx } from '../db/schema.ts'
-import { type Part, partsOf } from '../transfers/sessions/part-store.ts'
 import type { SessionFile, SessionRow } from '../transfers/sessions/store.ts'
 
 export type TusRow = Selectable<TusUploadTable>
@@ -21,15 +20,6 @@ export async function insertUpload(tx: Tx, session: SessionRow, file: SessionFil
 export async function findTusRow(db: Db, sessionId: string): Promise<TusRow | null> {
   const row = db.selectFrom('tus_uploads').selectAll().where('session_id', '=', sessionId)
   return (await row.executeTakeFirst()) ?? null
-}
-
-/** The parts of a file from an index on, in order. */
-export function findPartsFrom(
-  db: Db,
-  { session_id, file_id }: Pick<SessionFile, 'session_id' | 'file_id'>,
-  index: number,
-): Promise<Part[]> {
-  return partsOf(db, session_id, file_id).where('p.part_index', '>=', index).execute()
 }
 
 /** The parts of an upload become the next parts of another; their objects stay where they are. */

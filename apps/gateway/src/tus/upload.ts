@@ -3,7 +3,7 @@
 
 import { type Context, unixNow } from '../context.ts'
 import { grantOf, isGranted } from '../lockers/access.ts'
-import { acceptsParts } from '../transfers/sessions/record-part.ts'
+import { acceptsParts } from '../transfers/sessions/record-parts.ts'
 import { isTokenOf, sessionIdOf } from '../transfers/sessions/session-token.ts'
 import { findSession, findSessionFile, type Session, type SessionFile } from '../transfers/sessions/store.ts'
 import { uploadGone, uploadNotFound } from './errors.ts'

@@ -2,27 +2,22 @@
 // breaks; with a checksum all of it counts at once, or nothing.
 
 import { Readable } from 'node:stream'
+import type { ErrorCode } from '@svc/api/errors'
 import { bodyStream } from '@svc/http-service/body-stream'
+import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { maxObjectBytes, removeObject } from '../files/objects.ts'
+import { grantOf } from '../lockers/access.ts'
 import { LostPartError } from '../transfers/sessions/copy-parts.ts'
+import { dropPart } from '../transfers/sessions/open-parts.ts'
 import type { Part } from '../transfers/sessions/part-store.ts'
+import { maxFileBytes, recordParts, type WrittenPart } from '../transfers/sessions/record-parts.ts'
 import { requireQuotaForPart } from '../transfers/sessions/store-part.ts'
-import {
-  blockLength,
-  dropPart,
-  joinTail,
-  MAX_TAIL_PARTS,
-  type Progress,
-  readProgress,
-  tailBytes,
-  writeTail,
-} from './blocks.ts'
+import { blockLength, joinTail, MAX_TAIL_PARTS, type Progress, readProgress, tailBytes, writeTail } from './blocks.ts'
 import { type BodyPieces, piecesOf } from './body-pieces.ts'
 import { type Checksum, readChecksum } from './checksums.ts'
-import { checksumMismatch, interrupted, tooLong, uploadGone } from './errors.ts'
+import { checksumMismatch, interrupted, offsetMismatch, tooLong, uploadGone } from './errors.ts'
 import { headerOf } from './headers.ts'
-import type { WrittenPart } from './record-blocks.ts'
 import type { TusContext } from './room.ts'
 import type { Upload } from './upload.ts'
 
@@ -153,20 +148,42 @@ async function record(context: TusContext, writing: Writing): Promise<void> {
   if (parts.length === 0) return
   // After an error that is no refusal they may be recorded: then the sweep decides about them.
   writing.parts = []
-  const recorded = await context.recordBlocks({
-    sessionId: upload.session.session_id,
-    offset: from,
-    bytes: progress.offset - from,
-    parts,
-    isStored: upload.tus.kind === 'whole',
-  })
-  if ('refusal' in recorded) {
-    writing.parts = parts
-    throw recorded.refusal
+  try {
+    await recordAt(context, upload, from, parts)
+  } catch (error) {
+    if (error instanceof ServiceError) writing.parts = parts
+    throw error
   }
   writing.from = progress.offset
-  await Promise.all(recorded.replaced.map(({ id, ref }) => removeObject(context, upload.session.provider, id, ref)))
 }
+
+/** Moves the offset from where it is by parts that are written. */
+export async function recordAt(
+  context: TusContext,
+  { session, file, tus }: Upload,
+  offset: number,
+  parts: readonly WrittenPart[],
+): Promise<void> {
+  const recorded = await recordParts(context, {
+    sessionId: session.session_id,
+    fileId: file.file_id,
+    grant: grantOf(session),
+    parts,
+    maxBytes: maxFileBytes(context, session.provider, file),
+    offset,
+    isStored: tus.kind === 'whole',
+  })
+  if ('movedTo' in recorded) throw offsetMismatch(recorded.movedTo)
+  if ('refusal' in recorded) throw GONE.includes(recorded.refusal.code) ? uploadGone() : recorded.refusal
+  // One request at a time writes to an upload: nobody reads them any more.
+  const { provider } = session
+  const removed = recorded.replaced.filter(({ part_ref }) => part_ref === null)
+  await Promise.all(
+    removed.map(({ object_id, provider_ref }) => removeObject(context, provider, object_id, provider_ref)),
+  )
+}
+
+const GONE: ErrorCode[] = ['SESSION_CLOSED', 'UPLOAD_TOKEN_INVALID', 'FILE_NOT_FOUND']
 
 /** A body with a checksum must have arrived whole. Any other is kept as far as it came. */
 function requireWhole(pieces: BodyPieces, checksum: Checksum | null): void {
@@ -182,5 +199,5 @@ function requireWhole(pieces: BodyPieces, checksum: Checksum | null): void {
 
 /** What is not recorded. */
 async function dropParts(context: TusContext, { upload, parts }: Writing): Promise<void> {
-  for (const part of parts) await dropPart(context, upload, part)
+  for (const part of parts) await dropPart(context, upload.session, part)
 }

@@ -19,7 +19,7 @@ import {
 import { fileKey } from './open-parts.ts'
 import type { PartHashes } from './part-hashes.ts'
 import { findParts, type Part, updatePart } from './part-store.ts'
-import { maxFileBytes } from './record-part.ts'
+import { maxFileBytes } from './record-parts.ts'
 import { findSessionFile, type SessionFile, updateSessionFile } from './store.ts'
 
 export interface FinalizerContext extends FilesContext {

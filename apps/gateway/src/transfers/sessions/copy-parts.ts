@@ -12,7 +12,7 @@ import { type NewObject, writeObject } from '../../files/objects.ts'
 import type { FilesContext } from '../../files/room.ts'
 import type { Grant } from '../../lockers/access.ts'
 import { deletePart, type Part } from './part-store.ts'
-import { isSealed } from './record-part.ts'
+import { isSealed } from './record-parts.ts'
 import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
 
 export interface Finalizing {

@@ -1,11 +1,13 @@
+import type { Readable } from 'node:stream'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { toHex } from '@svc/protocol/bytes'
 import type { PartsUpload } from '@svc/storage/provider'
 import { type Context, unixNow } from '../../context.ts'
 import { storageError } from '../../files/errors.ts'
 import { insertObject } from '../../files/object-store.ts'
+import { removeObject } from '../../files/objects.ts'
 import type { PartRow } from './part-store.ts'
-import { maxPartBytes } from './record-part.ts'
+import { maxPartBytes, type WrittenPart } from './record-parts.ts'
 import { findSessionFile, lockSession, type Session, type SessionFile, updateSessionFile } from './store.ts'
 
 /** The object into which a part can be written directly; null when the part has to be an object of its own. */
@@ -36,6 +38,42 @@ export function uploadOf({ object_id, upload_ref, content_type }: SessionFile): 
 
 function openUploadOf(file: SessionFile): PartsUpload | null {
   return file.upload_state === 'open' ? uploadOf(file) : null
+}
+
+interface Place {
+  index: number
+  size: number
+  isLast: boolean
+  /** Of the file. */
+  maxBytes: number
+}
+
+/** Null, with nothing read, when the part has to be an object of its own. */
+export async function writeInPlace(
+  { providers, openParts }: Context & { openParts: OpenParts },
+  session: Session,
+  file: SessionFile,
+  place: Place,
+  bytes: Readable,
+): Promise<Pick<WrittenPart, 'object' | 'ref'> | null> {
+  const upload = await openParts(session, file, place)
+  if (!upload) return null
+  try {
+    const ref = await providers.named(session.provider).parts.write(upload, place, bytes)
+    return ref === null ? null : { object: { id: upload.id, ref: null, size: place.size }, ref }
+  } catch (error) {
+    throw storageError(error)
+  }
+}
+
+/** Of a part that is not recorded. */
+export async function dropPart(
+  context: Context,
+  session: Session,
+  { object, ref }: Pick<WrittenPart, 'object' | 'ref'>,
+): Promise<void> {
+  if (ref === null) await removeObject(context, session.provider, object.id, object.ref)
+  else await discardPart(context, session, { object_id: object.id, part_ref: ref })
 }
 
 /** Takes back a part in place that is not recorded, or no longer. Where that cannot be done it goes with the object. */

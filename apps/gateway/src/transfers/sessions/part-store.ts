@@ -13,7 +13,17 @@ export function findParts(db: Db, sessionId: string, fileId: string): Promise<Pa
   return partsOf(db, sessionId, fileId).execute()
 }
 
-export function partsOf(db: Db, sessionId: string, fileId: string) {
+/** Of these indexes, ordered. */
+export function findPartsBetween(
+  db: Db,
+  { session_id, file_id }: Pick<PartRow, 'session_id' | 'file_id'>,
+  first: number,
+  last: number,
+): Promise<Part[]> {
+  return partsOf(db, session_id, file_id).where('p.part_index', '>=', first).where('p.part_index', '<=', last).execute()
+}
+
+function partsOf(db: Db, sessionId: string, fileId: string) {
   return db
     .selectFrom('upload_parts as p')
     .innerJoin('objects as o', 'o.object_id', 'p.object_id')

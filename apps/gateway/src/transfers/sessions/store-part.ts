@@ -6,8 +6,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { bare } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
-import { storageError } from '../../files/errors.ts'
-import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
+import { type NewObject, writeObject } from '../../files/objects.ts'
 import { findLockerOf } from '../../files/store.ts'
 import type { Grant } from '../../lockers/access.ts'
 import { requireQuota } from '../../lockers/quota.ts'
@@ -21,9 +20,9 @@ import {
   partTooLarge,
   sessionClosed,
 } from './errors.ts'
-import { discardPart, fileKey, uploadOf } from './open-parts.ts'
+import { discardPart, dropPart, fileKey, uploadOf, writeInPlace } from './open-parts.ts'
 import { findPart } from './part-store.ts'
-import { acceptsParts, isSealed, maxFileBytes } from './record-part.ts'
+import { acceptsParts, isSealed, maxFileBytes, recordParts, type WrittenPart } from './record-parts.ts'
 import { findSessionFile, type Session, type SessionFile } from './store.ts'
 
 /** A part on its way. */
@@ -57,15 +56,6 @@ export interface StoredPart {
   sha256: string
   /** Of all parts of the file. */
   totalBytes: number
-}
-
-/** Complete and durable, but not recorded. */
-interface WrittenPart {
-  object: NewObject
-  /** The provider's name for it in the file's object; null when the object is its own. */
-  ref: string | null
-  /** With its prefix. */
-  hash: string
 }
 
 /** Refuses before the body is read. */
@@ -119,42 +109,25 @@ interface Place {
 }
 
 async function storeLarge(context: TransfersContext, arriving: ArrivingPart, place: Place): Promise<StoredPart> {
-  const hashed = context.partHashes.along(fileKey(arriving.file), place.index, arriving.bytes, (hash) => {
+  const { session, file } = arriving
+  const { index, size, maxBytes } = place
+  const hashed = context.partHashes.along(fileKey(file), index, arriving.bytes, (hash) => {
     const difference = differenceOf(arriving.declared(), hash)
     if (difference) throw difference
   })
   const { bytes } = hashed
+  // What is refused cannot be taken out of the object again, so that it must not come in. And a provider may replace the
+  // part before, although it counts until this one is recorded; or it keeps all of them (T-11).
+  const isRefused = Math.max(file.received_bytes, index * size) + size > maxBytes
+  const isNew = !isRefused && !(await findPart(context.database.db, { ...file, part_index: index }))
   try {
-    const written =
-      (await writeInPlace(context, arriving, place, bytes)) ??
-      ({ object: await writeAside(context, arriving, bytes), ref: null } as const)
-    const recorded = await recordPart(context, arriving, { ...written, hash: hashed.hash() }, place.maxBytes)
+    const inPlace = isNew ? await writeInPlace(context, session, file, { ...place, isLast: false }, bytes) : null
+    const written = inPlace ?? { object: await writeAside(context, arriving, bytes), ref: null }
+    const recorded = await recordPart(context, arriving, { ...written, hash: hashed.hash() }, maxBytes)
     await hashed.stored()
     return recorded
   } finally {
     hashed.close()
-  }
-}
-
-/** Null, with nothing read, when the part has to be an object of its own. */
-async function writeInPlace(
-  context: TransfersContext,
-  { session, file }: ArrivingPart,
-  { index, size, maxBytes }: Place,
-  bytes: Readable,
-): Promise<Pick<WrittenPart, 'object' | 'ref'> | null> {
-  // What is refused cannot be taken out of the object again, so that it must not come in (T-11).
-  if (Math.max(file.received_bytes, index * size) + size > maxBytes) return null
-  // A provider may replace the part before, although it counts until this one is recorded; or it keeps all of them (T-11).
-  if (await findPart(context.database.db, { ...file, part_index: index })) return null
-  const upload = await context.openParts(session, file, { index, size })
-  if (!upload) return null
-  const { parts } = context.providers.named(session.provider)
-  try {
-    const ref = await parts.write(upload, { index, size, isLast: false, maxBytes }, bytes)
-    return ref === null ? null : { object: { id: upload.id, ref: null, size }, ref }
-  } catch (error) {
-    throw storageError(error)
   }
 }
 
@@ -175,35 +148,26 @@ async function writeAside(
 
 async function recordPart(
   context: TransfersContext,
-  arriving: ArrivingPart,
-  { object, ref, hash }: WrittenPart,
+  { session, file, grant, ...arriving }: ArrivingPart,
+  { hash, ...written }: Pick<WrittenPart, 'object' | 'ref'> & { hash: string },
   maxBytes: number,
 ): Promise<StoredPart> {
-  const { session, file, grant } = arriving
   const declared = arriving.declared()
   const { index, checksum = null } = declared
-  const sha256 = bare(hash)
+  const part = { ...written, index, checksum, sha256: bare(hash) }
+  const { session_id: sessionId, file_id: fileId } = file
   const refusal = differenceOf(declared, hash)
   const recorded = refusal
     ? { refusal }
-    : await context.recordPart({
-        sessionId: session.session_id,
-        fileId: file.file_id,
-        grant,
-        index,
-        object,
-        ref,
-        sha256,
-        checksum,
-        maxBytes,
-      })
-  if ('refusal' in recorded) {
-    if (ref === null) await removeObject(context, session.provider, object.id, object.ref)
-    else await discardPart(context, session, { object_id: object.id, part_ref: ref })
-    throw recorded.refusal
+    : await recordParts(context, { sessionId, fileId, grant, parts: [part], maxBytes })
+  if (!('replaced' in recorded)) {
+    await dropPart(context, session, part)
+    throw 'refusal' in recorded ? recorded.refusal : fileSealed()
   }
-  if (recorded.replaced) await discardPart(context, session, recorded.replaced)
-  return { index, size: object.size, sha256, totalBytes: recorded.totalBytes }
+  // Others are left to the sweep: a copy of the file may be reading them.
+  for (const { object_id, part_ref } of recorded.replaced)
+    if (part_ref !== null) await discardPart(context, session, { object_id, part_ref })
+  return { index, size: part.object.size, sha256: part.sha256, totalBytes: recorded.totalBytes }
 }
 
 /** From what the client declares. */

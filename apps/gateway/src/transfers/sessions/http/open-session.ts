@@ -13,7 +13,7 @@ import { grantTo } from '../../../lockers/access.ts'
 import { requireQuota } from '../../../lockers/quota.ts'
 import { declaredTooLarge } from '../errors.ts'
 import { beginUpload, newSession, tooManyUnfinished } from '../new-session.ts'
-import { maxPartBytes } from '../record-part.ts'
+import { maxPartBytes } from '../record-parts.ts'
 import { insertSession, type SessionFile } from '../store.ts'
 
 type SessionRequest = Body<typeof openUploadSession>

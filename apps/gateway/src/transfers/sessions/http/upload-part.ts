@@ -3,7 +3,7 @@ import type { UploadedPart, uploadPart as uploadPartEndpoint } from '@svc/api/up
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { grantOf } from '../../../lockers/access.ts'
 import type { TransfersContext } from '../../room.ts'
-import { maxPartBytes as maxPartBytesOf } from '../record-part.ts'
+import { maxPartBytes as maxPartBytesOf } from '../record-parts.ts'
 import type { Session } from '../store.ts'
 import { requireOpenFile, storePart } from '../store-part.ts'
 import { readPartBody } from './part-body.ts'
