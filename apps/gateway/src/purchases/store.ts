@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { prepared } from '@svc/database/prepared'
+import { itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import { storedBody } from '@svc/payments/selling/quote-template'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type {
   Db,
   PaymentAuthorizationTable,
@@ -54,9 +54,35 @@ export interface StorableTemplate {
 
 /** Their templates must be stored. */
 export async function insertQuotes(tx: Tx, quotes: readonly NewQuote[]): Promise<void> {
-  const rows = quotes.map(({ template, ...row }) => ({ ...row, quote: '', template_id: template.id }))
-  await tx.insertInto('pay_requests').values(rows).execute()
+  const rows = quotes.map((quote) => [
+    quote.pay_req_id,
+    quote.created_at,
+    quote.expires_at,
+    quote.provider,
+    quote.units,
+    quote.template.id,
+  ])
+  await insertQuoteRows(tx, JSON.stringify(rows))
 }
+
+const insertQuoteRows = prepared((tx: Tx, json: string) =>
+  tx
+    .insertInto('pay_requests')
+    .columns(['pay_req_id', 'created_at', 'expires_at', 'provider', 'units', 'template_id', 'quote'])
+    .expression(
+      tx
+        .selectFrom(jsonRows(tx, json).as('item'))
+        .select([
+          itemText(0).as('pay_req_id'),
+          itemInteger(1).as('created_at'),
+          itemInteger(2).as('expires_at'),
+          itemText(3).as('provider'),
+          itemInteger(4).as('units'),
+          itemText(5).as('template_id'),
+          sql.lit('').as('quote'),
+        ]),
+    ),
+)
 
 export async function storeTemplate(tx: Tx, { id, text }: StorableTemplate, now: number): Promise<void> {
   await tx
