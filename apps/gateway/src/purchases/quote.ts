@@ -8,11 +8,17 @@ import { lru } from '@svc/concurrency/caches'
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { challengesFor } from '@svc/payments/selling/mpp/accept-payment'
-import { payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'
+import { challengesFor, payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'
 import { plainOfferText } from '@svc/payments/selling/payment-headers'
 import * as selling from '@svc/payments/selling/quote'
-import { fillTemplate, PLACEHOLDER, quoteTemplate, templateText } from '@svc/payments/selling/quote-template'
+import {
+  fillTemplate,
+  PLACEHOLDER,
+  type QuoteTexts,
+  quoteTemplate,
+  quoteTexts,
+  templateText,
+} from '@svc/payments/selling/quote-template'
 import { toHex } from '@svc/protocol/bytes'
 import { limitStranger } from '../auth/limits.ts'
 import type { Config } from '../config.ts'
@@ -37,8 +43,9 @@ export async function requestQuote(context: PurchasesContext, order: Order, wire
   const template = await templateOf(context, order)
   const id = newQuoteId(context)
   await storeQuote(context, { ...quoteRow({ ...template, ...id }), template: template.stored })
-  const { body, header } = fillTemplate(template, id)
-  return selling.paymentRequired(body, header, challengesFor(template.charges, id, wire))
+  const textOf = quoteTexts(id)
+  const { body, header } = fillTemplate(template, textOf)
+  return selling.paymentRequired(body, header, challengesFor(template.charges, textOf, wire))
 }
 
 /**
@@ -88,7 +95,7 @@ async function newPayRequest(context: PurchasesContext, order: Order): Promise<P
   if (isRenewal(order)) return newRenewalRequest(context, order)
   const template = await templateOf(context, order)
   const id = newQuoteId(context)
-  return payRequestOf({ ...template, ...id }, fillTemplate(template, id).body)
+  return payRequestOf({ ...template, ...id }, fillTemplate(template, quoteTexts(id)).body)
 }
 
 async function requestRenewal(context: PurchasesContext, order: RenewalOrder, wire: WireRequest): Promise<QuoteAnswer> {
@@ -109,7 +116,7 @@ async function newRenewalRequest(context: PurchasesContext, order: RenewalOrder)
 
 function quoteAnswer({ config }: PurchasesContext, request: PayRequest, wire: WireRequest): QuoteAnswer {
   const quote = JSON.parse(request.quote) as Quote
-  const challenges = challengesFor(storageCharges(config, quote), quoteIdOf(request), wire)
+  const challenges = challengesFor(storageCharges(config, quote), textsOf(request), wire)
   return selling.paymentRequired(request.quote, plainOfferText(quote), challenges)
 }
 
@@ -119,8 +126,8 @@ export function storageCharges(config: Config, { accepts, extensions }: Quote): 
   return quoteCharges(accepts, payeeOf(config, takesAuthorizations))
 }
 
-export function quoteIdOf({ pay_req_id, expires_at }: Pick<PayRequest, 'pay_req_id' | 'expires_at'>): selling.QuoteId {
-  return { payReqId: pay_req_id, expiresAt: expires_at }
+export function textsOf({ pay_req_id, expires_at }: Pick<PayRequest, 'pay_req_id' | 'expires_at'>): QuoteTexts {
+  return quoteTexts({ payReqId: pay_req_id, expiresAt: expires_at })
 }
 
 const MAX_TEMPLATES = 500
