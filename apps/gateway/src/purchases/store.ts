@@ -43,29 +43,18 @@ export async function insertPayRequest(tx: Tx, request: PayRequest): Promise<voi
   await tx.insertInto('pay_requests').values(request).execute()
 }
 
-export interface NewQuote extends Omit<PayRequest, 'quote'> {
-  template: StorableTemplate
-}
+/** The columns of a quote that is stored by its template, in the order of the query. */
+export type QuoteRow = readonly [
+  payReqId: string,
+  createdAt: number,
+  expiresAt: number,
+  provider: string,
+  units: number,
+  templateId: string,
+]
 
-export interface StorableTemplate {
-  id: string
-  text: string
-}
-
-/** Their templates must be stored. */
-export async function insertQuotes(tx: Tx, quotes: readonly NewQuote[]): Promise<void> {
-  const rows = quotes.map((quote) => [
-    quote.pay_req_id,
-    quote.created_at,
-    quote.expires_at,
-    quote.provider,
-    quote.units,
-    quote.template.id,
-  ])
-  await insertQuoteRows(tx, JSON.stringify(rows))
-}
-
-const insertQuoteRows = prepared((tx: Tx, json: string) =>
+/** JSON of `QuoteRow`s. Their templates must be stored. */
+export const insertQuotes = prepared((tx: Tx, json: string) =>
   tx
     .insertInto('pay_requests')
     .columns(['pay_req_id', 'created_at', 'expires_at', 'provider', 'units', 'template_id', 'quote'])
@@ -84,7 +73,7 @@ const insertQuoteRows = prepared((tx: Tx, json: string) =>
     ),
 )
 
-export async function storeTemplate(tx: Tx, { id, text }: StorableTemplate, now: number): Promise<void> {
+export async function storeTemplate(tx: Tx, { id, text }: { id: string; text: string }, now: number): Promise<void> {
   await tx
     .insertInto('quote_templates')
     .values({ template_id: id, template: text, stored_at: now })
