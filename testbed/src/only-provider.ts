@@ -8,6 +8,7 @@ export function onlyProvider(provider: StorageProvider): Providers {
   return {
     named: () => provider,
     slow: () => null,
+    isUp: () => provider.check(),
     async health() {
       const isHealthy = await provider.check()
       return new Map(PROVIDERS.map((name) => [name, isHealthy]))

@@ -108,7 +108,7 @@ export async function createContext(
     tracer,
     process: ownProcess(),
     now,
-    randomBytes: overrides.randomBytes ?? randomBytes,
+    randomBytes: overrides.randomBytes ?? pooledRandomBytes(),
     signers: { statement: statementKeys.configured, publication, shortUrl: ed25519Signer(secrets.shortUrlSeed) },
     statementKeys,
     database,
@@ -119,6 +119,26 @@ export async function createContext(
     continuity: watched,
     fetchSource:
       overrides.fetchSource ?? ((url, maxBytes, signal) => openSource(url, { resolve, deadlineMs, maxBytes, signal })),
+  }
+}
+
+const POOL_BYTES = 4096
+
+/** Small values are taken from a pool: OpenSSL needs as long for one of them as for hundreds. */
+function pooledRandomBytes(): Context['randomBytes'] {
+  let pool = new Uint8Array()
+  let used = 0
+  return (length) => {
+    if (length > POOL_BYTES) return randomBytes(length)
+    if (used + length > pool.length) {
+      pool = randomBytes(POOL_BYTES)
+      used = 0
+    }
+    const taken = new Uint8Array(pool.subarray(used, used + length))
+    // No secret stays behind in the pool.
+    pool.fill(0, used, used + length)
+    used += length
+    return taken
   }
 }
 

@@ -35,9 +35,15 @@ export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
     /** The first `size` of them have arrived. A chunk may be a single byte, so chunks are not kept. */
     let bytes: Uint8Array = NO_BYTES
     let size = 0
-    const timer = setTimeout(() => finish(tooSlow()), BODY_TIMEOUT_MS)
+    let isFinished = false
+    let timer: NodeJS.Timeout | undefined
+    // Most bodies arrive with their headers. Then they are complete by the next tick, and need no timer.
+    process.nextTick(() => {
+      if (!request.complete && !isFinished) timer = setTimeout(() => finish(tooSlow()), BODY_TIMEOUT_MS)
+    })
 
     function finish(error: Error | null): void {
+      isFinished = true
       clearTimeout(timer)
       held -= bytes.length
       request.off('data', take).off('end', end).off('error', broken).off('close', broken)

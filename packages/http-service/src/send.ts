@@ -90,7 +90,9 @@ const PREFLIGHT = headerList({
 export type HeaderList = readonly string[]
 
 export function headerList(headers: Readonly<Record<string, string>>): HeaderList {
-  return Object.entries(headers).flat()
+  const list: string[] = []
+  for (const [name, value] of Object.entries(headers)) list.push(name, value)
+  return list
 }
 
 interface Outgoing {
@@ -140,12 +142,14 @@ export function createSend(log: Log, onAnswer: OnAnswer | null): Send {
     onAnswer?.({ route, method, status, seconds: ms / 1000 })
     writeLine?.(requestLine(request, route, status, ms))
     const exposed = raw.headers.origin === undefined ? NONE : EXPOSED_LIST
-    const length = status === 204 ? NONE : ['content-length', String(text === null ? 0 : Buffer.byteLength(text))]
+    const bytes = text === null ? 0 : Buffer.byteLength(text)
+    const length = status === 204 ? NONE : ['content-length', String(bytes)]
     const head = headers.concat(exposed, length, ['x-request-id', id])
     // First, because it throws for a header that HTTP cannot carry, and the framework then answers the error.
     reply.raw.writeHead(status, head)
     reply.hijack()
-    reply.raw.end(text)
+    // ASCII is the same in both encodings, and Node copies Latin-1 without looking at each character.
+    reply.raw.end(text, bytes === text?.length ? 'latin1' : 'utf8')
   }
 }
 

@@ -1,8 +1,8 @@
 // Identifiers derived from other values.
 
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { sha256Hex, sha256Stream } from '#crypto'
-import { bare, fromHex, toBase58, toHex, utf8, withPrefix } from './bytes.ts'
+import { sha256Bytes, sha256Hex, sha256Stream } from '#crypto'
+import { bare, toBase58, toHex, utf8, withPrefix } from './bytes.ts'
 import { canonicalJson } from './canonical.ts'
 import type { FileEntry } from './merkle.ts'
 import { PAYMENT_REFERENCE_PREFIX, RECEIPT_ID_PREFIX, SNAPSHOT_DOMAIN, SOLANA_PAY_PREFIX } from './names.ts'
@@ -30,7 +30,7 @@ export function paymentReference(payReqId: string): string {
  * can be found on chain by whoever knows the quote.
  */
 export function solanaPayReference(payReqId: string): string {
-  return toBase58(fromHex(sha256Hex(`${SOLANA_PAY_PREFIX}${payReqId}`)) as Uint8Array) // hex by its making
+  return toBase58(sha256Bytes(utf8(`${SOLANA_PAY_PREFIX}${payReqId}`)))
 }
 
 export function lockerId(receiptId: string): string {

@@ -7,11 +7,10 @@ import { type FindRefs, openStagedProvider } from './staged.ts'
 import { type ProviderHealth, watchHealth } from './watch-health.ts'
 
 /** The providers that a gateway sells. */
-export interface Providers {
+export interface Providers extends ProviderHealth {
   named(name: string): StorageProvider
   /** The store to which the staged bytes of a slow provider are moved; null for all others. */
   slow(name: string): SlowStore | null
-  health: ProviderHealth
   /** Closes connections. */
   close?(): Promise<void>
 }
@@ -53,7 +52,7 @@ export async function openProviders({ storage, settings, findRefs, now }: Provid
       return provider
     },
     slow: (name) => slow.get(name as Provider) ?? null,
-    health: watchHealth(opened, now),
+    ...watchHealth(opened, now),
     async close() {
       await Promise.all([...opened.values()].map((provider) => provider.close?.()))
     },

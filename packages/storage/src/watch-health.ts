@@ -2,8 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { refreshing } from '@svc/concurrency/caches'
 import type { StorageProvider } from './provider.ts'
 
-/** Whether each provider, by its name, could store and return bytes a few seconds ago. */
-export type ProviderHealth = () => Promise<ReadonlyMap<string, boolean>>
+/** Whether providers, by their names, could store and return bytes a few seconds ago. */
+export interface ProviderHealth {
+  isUp(name: string): Promise<boolean>
+  health(): Promise<ReadonlyMap<string, boolean>>
+}
 
 const FRESH_MS = 10_000
 /** A provider that takes longer to answer counts as down. */
@@ -16,9 +19,11 @@ const STARTING = { withinMs: 15_000, freshMs: 1_000 }
 export function watchHealth(opened: ReadonlyMap<string, StorageProvider>, now: () => number): ProviderHealth {
   // Several names may share one provider.
   const watched = new Map([...new Set(opened.values())].map((provider) => [provider, watchProvider(provider, now)]))
-  return async () => {
-    const entries = [...opened].map(async ([name, provider]) => [name, await watched.get(provider)?.()] as const)
-    return new Map((await Promise.all(entries)).map(([name, isUp]) => [name, isUp ?? false]))
+  const checks = new Map([...opened].map(([name, provider]) => [name, watched.get(provider) as () => Promise<boolean>]))
+  return {
+    isUp: async (name) => checks.get(name)?.() ?? false,
+    health: async () =>
+      new Map(await Promise.all([...checks].map(async ([name, check]) => [name, await check()] as const))),
   }
 }
 

@@ -21,7 +21,7 @@ it('AMB-11 a provider that is slow when the gateway starts is up as soon as its 
     checks++
     return answer.promise
   }
-  const health = watchHealth(new Map([['gcs', { ...local, check }]]), () => 0)
+  const { health } = watchHealth(new Map([['gcs', { ...local, check }]]), () => 0)
   // A caller does not wait for as long as the check may take.
   expect((await health()).get('gcs')).toBe(false)
   answer.resolve(true)
@@ -34,7 +34,7 @@ it('AMB-11 a provider that fails when the gateway starts is checked again after 
   const answers = [false, true, false]
   let now = 0
   const check = async () => answers.shift() ?? false
-  const health = watchHealth(new Map([['gcs', { ...local, check }]]), () => now)
+  const { health } = watchHealth(new Map([['gcs', { ...local, check }]]), () => now)
   const isUp = async () => (await health()).get('gcs')
   expect(await isUp()).toBe(false)
   now += 999
@@ -55,7 +55,7 @@ it('T-31 a provider that hangs does not delay the health report, and counts as d
   let isHanging = false
   const release = Promise.withResolvers<boolean>()
   const hanging = { ...local, check: () => (isHanging ? release.promise : local.check()) }
-  const health = watchHealth(
+  const { health } = watchHealth(
     new Map([
       ['gcs', hanging],
       ['mongodb', local],

@@ -13,6 +13,7 @@ import {
 } from '@svc/payments/selling/mpp/credential'
 import { asProblem } from '@svc/payments/selling/mpp/problems'
 import { boughtAnswer } from '@svc/payments/selling/mpp/receipt'
+import { quoteTexts } from '@svc/payments/selling/quote-template'
 import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
 import { confirmShown } from './confirm-payment.ts'
@@ -45,7 +46,7 @@ async function paid(
   if (!request) throw unknownChallenge()
   const { accepts } = JSON.parse(request.quote) as SubscriptionQuote
   const { charges, payee } = subscriptionCharges(context.config, accepts)
-  const named = chargeOf(credential, charges, { payReqId, expiresAt: request.expires_at }, payee)
+  const named = chargeOf(credential, charges, quoteTexts({ payReqId, expiresAt: request.expires_at }), payee)
   const shown = shownTransaction(named)
   // Its challenges take no transfers that were only signed.
   if (shown === null) throw unknownChallenge()

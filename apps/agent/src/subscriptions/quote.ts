@@ -2,10 +2,10 @@ import { SUBSCRIPTION_DAYS, type SubscriptionQuote } from '@svc/api/agent/subscr
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { LegChoice } from '@svc/payments/legs'
-import { challengesFor } from '@svc/payments/selling/mpp/accept-payment'
-import { payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'
+import { challengesFor, payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'
 import { priceOnLegs } from '@svc/payments/selling/price-legs'
 import { quoteAnswer, quoteBody } from '@svc/payments/selling/quote'
+import { quoteTexts } from '@svc/payments/selling/quote-template'
 import { toHex } from '@svc/protocol/bytes'
 import { HEADER_IDENTITY } from '@svc/protocol/names'
 import { type Context, unixNow } from '../context.ts'
@@ -49,7 +49,7 @@ export async function answerQuote(
     }),
   )
   const charges = subscriptionCharges(config, quote.accepts)
-  const challenges = challenged && challengesFor(charges, { payReqId, expiresAt }, challenged)
+  const challenges = challenged && challengesFor(charges, quoteTexts({ payReqId, expiresAt }), challenged)
   return quoteAnswer<SubscriptionQuote>(text, quote, challenges)
 }
 

@@ -80,8 +80,8 @@ export function priceOrder(
 /** The provider to sell: the ordered one, or else the default. One that does not answer is not sold. */
 export async function chooseProvider(context: Context, order: Order, from: 'body' | 'query'): Promise<Provider> {
   const provider = orderedProvider(context.config, order, from)
+  if (await context.providers.isUp(provider)) return provider
   const offered = await offeredProviders(context)
-  if (offered.includes(provider)) return provider
   const others = offered.length > 0 ? `name ${offered.join(' or ')} as provider, or ` : ''
   throw new ServiceError('STORAGE_UNAVAILABLE', `${provider} does not answer right now`, {
     hint: `${others}try again in a minute`,

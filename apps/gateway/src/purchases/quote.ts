@@ -3,31 +3,74 @@
 
 import { hash } from 'node:crypto'
 import type { Body } from '@svc/api/endpoint'
-import type { Quote, Renewal, requestStorage, Terms } from '@svc/api/purchases'
-import { lru } from '@svc/concurrency/caches'
+import type { Provider, Quote, Renewal, requestStorage, Terms } from '@svc/api/purchases'
+import { type Lru, lru } from '@svc/concurrency/caches'
+import { together } from '@svc/database/commit'
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { challengesFor } from '@svc/payments/selling/mpp/accept-payment'
-import { payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'
+import { challengesFor, payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'
 import { plainOfferText } from '@svc/payments/selling/payment-headers'
+import type { Market } from '@svc/payments/selling/price-legs'
 import * as selling from '@svc/payments/selling/quote'
-import { fillTemplate, PLACEHOLDER, quoteTemplate, templateText } from '@svc/payments/selling/quote-template'
+import {
+  fillTemplate,
+  PLACEHOLDER,
+  type QuoteTemplate,
+  type QuoteTexts,
+  quoteTemplate,
+  quoteTexts,
+  templateText,
+} from '@svc/payments/selling/quote-template'
 import { toHex } from '@svc/protocol/bytes'
 import { limitStranger } from '../auth/limits.ts'
 import type { Config } from '../config.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { OrderTemplate, PurchasesContext } from './context.ts'
+import type { Tx } from '../db/schema.ts'
 import { type IdempotencyKey, idempotencyKey, type KeyedOrder, quoteOnce } from './idempotency.ts'
 import { chooseProvider, type PricedOrder, priceOrder, priceStorage } from './prices.ts'
 import { findRenewed, isRenewal, type RenewalOrder, renewalOf, requireForSale } from './renewal.ts'
-import { findReceiptOfRequest, insertPayRequest, type NewQuote, type PayRequest, storeTemplate } from './store.ts'
+import {
+  findReceiptOfRequest,
+  insertPayRequest,
+  insertQuotes,
+  type PayRequest,
+  type QuoteRow,
+  storeTemplate,
+} from './store.ts'
 
 type Order = Body<typeof requestStorage>
 type QuoteAnswer = Answer<JsonText<Quote>>
 
+export interface QuotesContext extends Context {
+  quotes: {
+    /** By order. A leg or a rate that changes makes another market. */
+    templates: WeakMap<Market, Lru<string, OrderTemplate>>
+    /** Durable when it resolves. */
+    insert: (row: QuoteRow) => Promise<unknown>
+  }
+}
+
+/** Quotes for one order at one market are filled into it. */
+interface OrderTemplate extends QuoteTemplate {
+  provider: Provider
+  units: number
+  charges: QuoteCharges
+  stored: { id: string; text: string }
+  /** When this process last stored it, in Unix seconds. */
+  storedAt: number
+}
+
+export function createQuotes({ database: { commit } }: Context): QuotesContext['quotes'] {
+  const insertAll = async (tx: Tx, rows: readonly QuoteRow[]) => {
+    const inserted = await insertQuotes(tx, JSON.stringify(rows))
+    return rows.map(() => inserted)
+  }
+  return { templates: new WeakMap(), insert: together(commit, insertAll, { isOneStatement: true }) }
+}
+
 /** Under a known Idempotency-Key, the quote of that key. */
-export async function requestQuote(context: PurchasesContext, order: Order, wire: WireRequest): Promise<QuoteAnswer> {
+export async function requestQuote(context: QuotesContext, order: Order, wire: WireRequest): Promise<QuoteAnswer> {
   await limitStranger(context, wire, null)
   await context.continuity.requireCurrent()
   refuseSignedPayment(context.config, order, wire)
@@ -36,9 +79,10 @@ export async function requestQuote(context: PurchasesContext, order: Order, wire
   if (isRenewal(order)) return requestRenewal(context, order, wire)
   const template = await templateOf(context, order)
   const id = newQuoteId(context)
-  await storeQuote(context, { ...quoteRow({ ...template, ...id }), template: template.stored })
-  const { body, header } = fillTemplate(template, id)
-  return selling.paymentRequired(body, header, challengesFor(template.charges, id, wire))
+  await storeQuote(context, template, id)
+  const textOf = quoteTexts(id)
+  const { body, header } = fillTemplate(template, textOf)
+  return selling.paymentRequired(body, header, challengesFor(template.charges, textOf, wire))
 }
 
 /**
@@ -63,7 +107,7 @@ function refuseSignedPayment(config: Config, order: Order, { headers }: Pick<Wir
 const PAY_YOURSELF = 'pay an entry of accepts yourself, then confirm with POST /v1/storage/confirm'
 
 async function requestOnce(
-  context: PurchasesContext,
+  context: QuotesContext,
   order: Order,
   key: IdempotencyKey,
   wire: WireRequest,
@@ -84,32 +128,32 @@ function keyedFields(body: Order): Pick<KeyedOrder, 'order' | 'unknown'> {
 }
 
 /** Kept in full, because it may be asked for again. */
-async function newPayRequest(context: PurchasesContext, order: Order): Promise<PayRequest> {
+async function newPayRequest(context: QuotesContext, order: Order): Promise<PayRequest> {
   if (isRenewal(order)) return newRenewalRequest(context, order)
   const template = await templateOf(context, order)
   const id = newQuoteId(context)
-  return payRequestOf({ ...template, ...id }, fillTemplate(template, id).body)
+  return payRequestOf({ ...template, ...id }, fillTemplate(template, quoteTexts(id)).body)
 }
 
-async function requestRenewal(context: PurchasesContext, order: RenewalOrder, wire: WireRequest): Promise<QuoteAnswer> {
+async function requestRenewal(context: QuotesContext, order: RenewalOrder, wire: WireRequest): Promise<QuoteAnswer> {
   const request = await newRenewalRequest(context, order)
   await context.database.commit((tx) => insertPayRequest(tx, request))
   return quoteAnswer(context, request, wire)
 }
 
 /** Kept in full, because it is for one locker only. */
-async function newRenewalRequest(context: PurchasesContext, order: RenewalOrder): Promise<PayRequest> {
+async function newRenewalRequest(context: QuotesContext, order: RenewalOrder): Promise<PayRequest> {
   const locker = await findRenewed(context, order)
-  const provider = locker.provider as Order['provider'] // from the quote that it was bought with
+  const provider = locker.provider as Provider // from the quote that it was bought with
   const facts = newQuoteFacts(context, await priceStorage(context, { ...order, provider }, 'body'))
   const renewal = renewalOf(locker, scaleTerms(facts.terms, facts.units), unixNow(context))
   // The x402 endpoint sells new lockers only.
   return payRequestOf(facts, JSON.stringify(quoteBody({ ...facts, x402Url: null, renewal })))
 }
 
-function quoteAnswer({ config }: PurchasesContext, request: PayRequest, wire: WireRequest): QuoteAnswer {
+function quoteAnswer({ config }: QuotesContext, request: PayRequest, wire: WireRequest): QuoteAnswer {
   const quote = JSON.parse(request.quote) as Quote
-  const challenges = challengesFor(storageCharges(config, quote), quoteIdOf(request), wire)
+  const challenges = challengesFor(storageCharges(config, quote), textsOf(request), wire)
   return selling.paymentRequired(request.quote, plainOfferText(quote), challenges)
 }
 
@@ -119,18 +163,18 @@ export function storageCharges(config: Config, { accepts, extensions }: Quote): 
   return quoteCharges(accepts, payeeOf(config, takesAuthorizations))
 }
 
-export function quoteIdOf({ pay_req_id, expires_at }: Pick<PayRequest, 'pay_req_id' | 'expires_at'>): selling.QuoteId {
-  return { payReqId: pay_req_id, expiresAt: expires_at }
+export function textsOf({ pay_req_id, expires_at }: Pick<PayRequest, 'pay_req_id' | 'expires_at'>): QuoteTexts {
+  return quoteTexts({ payReqId: pay_req_id, expiresAt: expires_at })
 }
 
 const MAX_TEMPLATES = 500
 
 /** Made once for an order and a market. */
-async function templateOf(context: PurchasesContext, order: Order): Promise<OrderTemplate> {
+async function templateOf(context: QuotesContext, order: Order): Promise<OrderTemplate> {
   const provider = await chooseProvider(context, order, 'body')
   const market = await context.sales.market()
-  const templates = context.templates.get(market) ?? lru(MAX_TEMPLATES)
-  context.templates.set(market, templates)
+  const templates = context.quotes.templates.get(market) ?? lru(MAX_TEMPLATES)
+  context.quotes.templates.set(market, templates)
   const key = JSON.stringify([provider, order.units, order.pay_network, order.pay_asset])
   const cached = templates.get(key)
   if (cached) return cached
@@ -140,7 +184,7 @@ async function templateOf(context: PurchasesContext, order: Order): Promise<Orde
   const text = templateText(pieces)
   const stored = { id: hash('sha256', text).slice(0, 32), text }
   const charges = storageCharges(context.config, quote)
-  const template = { ...pieces, provider, units: order.units, stored, charges }
+  const template = { ...pieces, provider, units: order.units, charges, stored, storedAt: 0 }
   templates.set(key, template)
   return template
 }
@@ -150,15 +194,14 @@ const STORE_AGAIN_SECONDS = 3600
 export const TEMPLATE_KEPT_SECONDS = 86_400
 
 /** Durable when it resolves. The template is stored before the first of its quotes. */
-async function storeQuote(context: PurchasesContext, quote: NewQuote): Promise<void> {
-  const { templateStoredAt, database } = context
-  const { template } = quote
-  const now = unixNow(context)
-  if ((templateStoredAt.get(template.id) ?? 0) <= now - STORE_AGAIN_SECONDS) {
-    await database.commit((tx) => storeTemplate(tx, template, now))
-    templateStoredAt.set(template.id, now)
+async function storeQuote(context: QuotesContext, template: OrderTemplate, id: NewQuoteId): Promise<void> {
+  const { provider, units, stored } = template
+  const { payReqId, createdAt, expiresAt } = id
+  if (template.storedAt <= createdAt - STORE_AGAIN_SECONDS) {
+    await context.database.commit((tx) => storeTemplate(tx, stored, createdAt))
+    template.storedAt = createdAt
   }
-  await context.insertQuote(quote)
+  await context.quotes.insert([payReqId, createdAt, expiresAt, provider, units, stored.id])
 }
 
 /** The same for everybody who orders the same at the same rates. */
@@ -236,13 +279,10 @@ function scaleTerms(terms: Terms, units: number): Terms {
   }
 }
 
-type QuoteRowFacts = Pick<QuoteFacts, 'provider' | 'units'> & NewQuoteId
-
 /** `quote` is the whole 402 body: a confirmation is judged by it, whatever changes later. */
-export function payRequestOf(facts: QuoteRowFacts, quote: string): PayRequest {
-  return { ...quoteRow(facts), quote }
-}
-
-function quoteRow({ payReqId, createdAt, expiresAt, provider, units }: QuoteRowFacts) {
-  return { pay_req_id: payReqId, created_at: createdAt, expires_at: expiresAt, provider, units }
+export function payRequestOf(
+  { payReqId, createdAt, expiresAt, provider, units }: Pick<QuoteFacts, 'provider' | 'units'> & NewQuoteId,
+  quote: string,
+): PayRequest {
+  return { pay_req_id: payReqId, created_at: createdAt, expires_at: expiresAt, provider, units, quote }
 }

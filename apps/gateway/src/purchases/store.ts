@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { prepared } from '@svc/database/prepared'
+import { itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import { storedBody } from '@svc/payments/selling/quote-template'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type {
   Db,
   PaymentAuthorizationTable,
@@ -43,22 +43,37 @@ export async function insertPayRequest(tx: Tx, request: PayRequest): Promise<voi
   await tx.insertInto('pay_requests').values(request).execute()
 }
 
-export interface NewQuote extends Omit<PayRequest, 'quote'> {
-  template: StorableTemplate
-}
+/** The columns of a quote that is stored by its template, in the order of the query. */
+export type QuoteRow = readonly [
+  payReqId: string,
+  createdAt: number,
+  expiresAt: number,
+  provider: string,
+  units: number,
+  templateId: string,
+]
 
-export interface StorableTemplate {
-  id: string
-  text: string
-}
+/** JSON of `QuoteRow`s. Their templates must be stored. */
+export const insertQuotes = prepared((tx: Tx, json: string) =>
+  tx
+    .insertInto('pay_requests')
+    .columns(['pay_req_id', 'created_at', 'expires_at', 'provider', 'units', 'template_id', 'quote'])
+    .expression(
+      tx
+        .selectFrom(jsonRows(tx, json).as('item'))
+        .select([
+          itemText(0).as('pay_req_id'),
+          itemInteger(1).as('created_at'),
+          itemInteger(2).as('expires_at'),
+          itemText(3).as('provider'),
+          itemInteger(4).as('units'),
+          itemText(5).as('template_id'),
+          sql.lit('').as('quote'),
+        ]),
+    ),
+)
 
-/** Their templates must be stored. */
-export async function insertQuotes(tx: Tx, quotes: readonly NewQuote[]): Promise<void> {
-  const rows = quotes.map(({ template, ...row }) => ({ ...row, quote: '', template_id: template.id }))
-  await tx.insertInto('pay_requests').values(rows).execute()
-}
-
-export async function storeTemplate(tx: Tx, { id, text }: StorableTemplate, now: number): Promise<void> {
+export async function storeTemplate(tx: Tx, { id, text }: { id: string; text: string }, now: number): Promise<void> {
   await tx
     .insertInto('quote_templates')
     .values({ template_id: id, template: text, stored_at: now })

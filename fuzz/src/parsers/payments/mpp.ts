@@ -3,14 +3,14 @@
 import { EVM, PRIMARY } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import { ServiceError } from '@svc/http-service/service-error'
-import { acceptedCharges } from '@svc/payments/selling/mpp/accept-payment'
-import { challengeHeader, challengeOf, chargesOf } from '@svc/payments/selling/mpp/challenge'
+import { acceptedCharges, challengeHeader, challengeOf, chargesOf } from '@svc/payments/selling/mpp/challenge'
 import { type Credential, chargeOf, readCredential } from '@svc/payments/selling/mpp/credential'
 import { asProblem } from '@svc/payments/selling/mpp/problems'
+import { quoteTexts } from '@svc/payments/selling/quote-template'
 import { accepted, json, latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
 import { PAY_REQ_ID, TREASURY } from './solana-wire.ts'
 
-const ID = { payReqId: PAY_REQ_ID, expiresAt: 1_800_000_000 }
+const TEXTS = quoteTexts({ payReqId: PAY_REQ_ID, expiresAt: 1_800_000_000 })
 const PAYEE = { realm: 'gateway.example', isDevelopment: false, primaryWallet: TREASURY, takesAuthorizations: true }
 const leg = (network: string, asset: string, name: string) =>
   ({ network, asset, payTo: TREASURY, amount: '7', extra: { name, decimals: 6 } }) as unknown as PaymentLeg // all that is read of it
@@ -26,17 +26,20 @@ const CHARGES = chargesOf(
 export function open(): Parser {
   const payloads = [
     { type: 'signature', signature: '5'.repeat(88) },
-    { type: 'signature', signature: '5'.repeat(64) },
     { type: 'hash', hash: `0x${'ab'.repeat(32)}` },
+    { type: 'signature', signature: '5'.repeat(64) },
   ]
-  const credentials = CHARGES.map((charge, i) => ({ challenge: challengeOf(charge, ID, PAYEE), payload: payloads[i] }))
+  const credentials = CHARGES.map((charge, i) => ({
+    challenge: challengeOf(charge, TEXTS, PAYEE),
+    payload: payloads[i],
+  }))
   const header = (credential: unknown) => `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`
   return {
     seeds: [
       ...credentials.map((credential) => JSON.stringify(credential)),
       ...credentials.map(header),
       'solana/charge;q=0.5, evm/*, */*;q=0',
-      challengeHeader(CHARGES, ID, PAYEE)!,
+      challengeHeader(CHARGES, TEXTS, PAYEE)!,
     ],
     words: [
       'Payment ',
@@ -74,9 +77,9 @@ export function open(): Parser {
 
 function checkHeader(authorization: string): void {
   const credential = refusing(() => readCredential(authorization))
-  const found = credential && refusing(() => chargeOf(credential as Credential, CHARGES, ID, PAYEE))
+  const found = credential && refusing(() => chargeOf(credential as Credential, CHARGES, TEXTS, PAYEE))
   if (!found) return
-  mustEqual(found.challenge, challengeOf(found.charge, ID, PAYEE), 'takes a challenge that was not made')
+  mustEqual(found.challenge, challengeOf(found.charge, TEXTS, PAYEE), 'takes a challenge that was not made')
   must(found.charge.credentialTypes.includes(found.payload.type), 'takes a payload of another type')
 }
 

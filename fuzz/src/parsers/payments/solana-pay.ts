@@ -2,7 +2,7 @@
 
 import { ASSETS } from '@svc/api/assets'
 import { PRIMARY } from '@svc/api/networks'
-import { transferRequest } from '@svc/payments/solana/pay-request'
+import { transferRequest } from '@svc/payments/selling/quote'
 import { paymentReference } from '@svc/protocol/ids'
 import { json, must, type Parser } from '../engine/parser.ts'
 import { PAY_REQ_ID, PAYER, TREASURY } from './solana-wire.ts'

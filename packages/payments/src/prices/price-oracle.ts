@@ -38,6 +38,7 @@ export interface PriceOracleOptions {
 }
 
 export interface PriceOracle {
+  /** The same object until a rate is looked up again. */
   rates(): Promise<Rates>
   /** The coins that had no rate when they were last asked for. */
   missing(): string[]
@@ -88,6 +89,7 @@ const GOOD_MS = 3_600_000
 export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
   const { symbols, source, fallback, now, cacheMs = CACHE_MS, onProblem } = options
   const entries = new Map<string, Entry>()
+  let current: Rates = {}
   const lastGood = new Map<string, GoodPrice>()
   let request: Promise<void> | null = null
   for (const usd of Object.values(fallback)) if (!positive(usd)) throw new RangeError(`${usd} is no fallback price`)
@@ -99,6 +101,7 @@ export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
       // While one coin is retried, the others keep the rate of their minute.
       if (isDue(entries.get(symbol), time)) entries.set(symbol, judge(symbol, readings[symbol], time))
     }
+    current = Object.fromEntries(symbols.map((symbol) => [symbol, entries.get(symbol)?.rate ?? null]))
   }
 
   function judge(symbol: string, reading: PriceReading | undefined, at: number): Entry {
@@ -135,15 +138,14 @@ export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
 
     async rates() {
       const time = now()
-      const known = symbols.map((symbol) => entries.get(symbol))
-      if (known.some((entry) => isDue(entry, time))) {
+      if (symbols.some((symbol) => isDue(entries.get(symbol), time))) {
         request ??= refresh().finally(() => {
           request = null
         })
         // A source that failed a moment ago is retried behind the caller's back: if it hangs, quotes do not.
-        if (!known.every((entry) => isUsable(entry, time))) await request
+        if (!symbols.every((symbol) => isUsable(entries.get(symbol), time))) await request
       }
-      return Object.fromEntries(symbols.map((symbol) => [symbol, entries.get(symbol)?.rate ?? null]))
+      return current
     },
   }
 }

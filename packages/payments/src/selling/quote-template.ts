@@ -20,13 +20,29 @@ export interface QuoteTemplate {
 type Pieces = readonly string[]
 
 /** Every text in a quote that depends on its id or time. */
-const PLACEHOLDERS: Readonly<Record<string, (id: QuoteId) => string>> = {
+const PLACEHOLDERS: Readonly<Record<string, (id: QuoteId, textOf: QuoteTexts) => string>> = {
   payReqId: ({ payReqId }) => payReqId,
   reference: ({ payReqId }) => paymentReference(payReqId),
-  referenceHex: ({ payReqId }) => Buffer.from(paymentReference(payReqId)).toString('hex'),
+  referenceHex: (_, textOf) => Buffer.from(textOf('reference')).toString('hex'),
   expires: ({ expiresAt }) => isoSeconds(expiresAt),
   // Never stored: earlier releases do not know it, and run beside this one while a fleet is updated.
   transferReference: ({ payReqId }) => solanaPayReference(payReqId),
+}
+
+/** The texts of one quote by the names of their placeholders. */
+export type QuoteTexts = (name: string) => string
+
+/** Each text is computed once, when it is first asked for: most need a hash. */
+export function quoteTexts(id: QuoteId): QuoteTexts {
+  const known = new Map<string, string>()
+  return function textOf(name) {
+    let text = known.get(name)
+    if (text !== undefined) return text
+    text = PLACEHOLDERS[name]?.(id, textOf)
+    if (text === undefined) throw new Error(`a stored quote has the unknown placeholder ${name}`)
+    known.set(name, text)
+    return text
+  }
 }
 
 /** The quote must be made with `PLACEHOLDER`. */
@@ -38,9 +54,8 @@ export function quoteTemplate(quote: AnyQuote): QuoteTemplate {
   }
 }
 
-export function fillTemplate({ body, header }: QuoteTemplate, id: QuoteId): { body: string; header: string } {
-  const texts = new Map<string, string>()
-  return { body: fill(body, id, texts), header: fill(header, id, texts) }
+export function fillTemplate({ body, header }: QuoteTemplate, textOf: QuoteTexts): { body: string; header: string } {
+  return { body: fill(body, textOf), header: fill(header, textOf) }
 }
 
 /** What is stored of a quote: its whole body, or what its template stores. */
@@ -59,10 +74,10 @@ export function templateText({ kept }: QuoteTemplate): string {
 
 /** The body as it was answered; one that was stored by its template has no transfer requests. */
 export function storedBody({ pay_req_id: payReqId, expires_at: expiresAt, quote, template }: StoredQuote): string {
-  return template === null ? quote : fill(JSON.parse(template), { payReqId, expiresAt }, new Map())
+  return template === null ? quote : fill(JSON.parse(template), quoteTexts({ payReqId, expiresAt }))
 }
 
-const NAMES = new Map(Object.entries(PLACEHOLDERS).map(([name, textOf]) => [textOf(PLACEHOLDER), name]))
+const NAMES = new Map(Object.keys(PLACEHOLDERS).map((name) => [quoteTexts(PLACEHOLDER)(name), name]))
 const ANY_PLACEHOLDER = new RegExp(`(${[...NAMES.keys()].join('|')})`)
 
 function piecesOf(text: string): Pieces {
@@ -70,18 +85,8 @@ function piecesOf(text: string): Pieces {
   return text.split(ANY_PLACEHOLDER).map((part, i) => (i % 2 === 0 ? part : (NAMES.get(part) as string)))
 }
 
-/** `texts` keeps what has been computed for this id. */
-function fill(pieces: Pieces, id: QuoteId, texts: Map<string, string>): string {
+function fill(pieces: Pieces, textOf: QuoteTexts): string {
   let filled = ''
-  for (const [i, piece] of pieces.entries()) filled += i % 2 === 0 ? piece : textOf(piece, id, texts)
+  for (const [i, piece] of pieces.entries()) filled += i % 2 === 0 ? piece : textOf(piece)
   return filled
-}
-
-function textOf(name: string, id: QuoteId, texts: Map<string, string>): string {
-  const known = texts.get(name)
-  if (known !== undefined) return known
-  const text = PLACEHOLDERS[name]?.(id)
-  if (text === undefined) throw new Error(`a stored quote has the unknown placeholder ${name}`)
-  texts.set(name, text)
-  return text
 }

@@ -3,9 +3,8 @@
 import { Answer, JsonText } from '@svc/http-service/answer'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { paymentReference } from '@svc/protocol/ids'
+import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
 import { displayAmount } from '../amounts.ts'
-import { transferRequest } from '../solana/pay-request.ts'
 import { type PricedLeg, x402Leg } from '../x402.ts'
 import { plainOfferText } from './payment-headers.ts'
 import type { PricedLegs } from './price-legs.ts'
@@ -72,6 +71,42 @@ function withTransferRequest(leg: PricedLeg, { payReqId, url, description }: Off
   if (leg.of.network.family !== 'solana') return wire
   const seller = { label: new URL(url).host, message: description }
   return { ...wire, extra: { ...wire.extra, solana_pay: transferRequest(leg, payReqId, seller) } }
+}
+
+interface TransferRequest {
+  url: string
+  /** The address that the payment names, by which it is found on chain. */
+  reference: string
+}
+
+/** What a wallet shows of the seller and the goods. */
+interface ShownSeller {
+  label: string
+  message: string
+}
+
+/**
+ * A payment as a URL of Solana Pay, which wallets on phones read from a QR code. The recipient is the treasury's wallet:
+ * wallets work out the token account by themselves. The memo binds the payment to the quote, and the reference only makes
+ * it be found.
+ */
+export function transferRequest(
+  { of, asset, wallet, amount }: PricedLeg,
+  payReqId: string,
+  { label, message }: ShownSeller,
+): TransferRequest {
+  const reference = solanaPayReference(payReqId)
+  const fields = {
+    amount: displayAmount(amount, of.decimals),
+    ...(asset !== of.network.nativeAsset && { 'spl-token': asset }),
+    reference,
+    label,
+    message,
+    memo: paymentReference(payReqId),
+  }
+  // Not by URLSearchParams, which writes a space as a plus sign: some wallets would show it.
+  const query = Object.entries(fields).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return { url: `solana:${wallet}?${query.join('&')}`, reference }
 }
 
 const INFO_SCHEMA = {

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { challengeHeader, chargesOf } from '../../src/selling/mpp/challenge.ts'
 import { MAX_CHARACTERS, plainOfferText, x402OfferText } from '../../src/selling/payment-headers.ts'
+import { quoteTexts } from '../../src/selling/quote-template.ts'
 
 const ID = { payReqId: `pr_${'12'.repeat(16)}`, expiresAt: 1_800_000_000 }
 
@@ -70,7 +71,7 @@ it('ADD-01 T-100 challenges have a bounded length, however many legs there are',
   fc.assert(
     fc.property(legs, host, (accepts, realm) => {
       const charges = chargesOf(accepts, { ...payee, realm })
-      const header = challengeHeader(charges, ID, { ...payee, realm })
+      const header = challengeHeader(charges, quoteTexts(ID), { ...payee, realm })
       expect(header?.length).toBeLessThanOrEqual(MAX_CHARACTERS.challenges)
     }),
   )

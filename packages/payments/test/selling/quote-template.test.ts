@@ -4,7 +4,14 @@ import { expect, it } from 'vitest'
 import { configuredLegs } from '../../src/legs.ts'
 import { plainOfferText } from '../../src/selling/payment-headers.ts'
 import { quoteBody, withoutTransferRequests } from '../../src/selling/quote.ts'
-import { fillTemplate, PLACEHOLDER, quoteTemplate, storedBody, templateText } from '../../src/selling/quote-template.ts'
+import {
+  fillTemplate,
+  PLACEHOLDER,
+  quoteTemplate,
+  quoteTexts,
+  storedBody,
+  templateText,
+} from '../../src/selling/quote-template.ts'
 import type { PricedLeg } from '../../src/x402.ts'
 import { DEFAULT_ASSETS } from '../configured-assets.ts'
 
@@ -41,7 +48,10 @@ it('PAY-06 PAY-13 PAY-22 a filled template equals the quote, in body and header'
     fc.property(order, id, (offer, own) => {
       const template = quoteTemplate(quoteOf(offer, PLACEHOLDER))
       const quote = quoteOf(offer, own)
-      expect(fillTemplate(template, own)).toEqual({ body: JSON.stringify(quote), header: plainOfferText(quote) })
+      expect(fillTemplate(template, quoteTexts(own))).toEqual({
+        body: JSON.stringify(quote),
+        header: plainOfferText(quote),
+      })
     }),
   )
 })

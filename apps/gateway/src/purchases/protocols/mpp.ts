@@ -10,8 +10,7 @@ import { addressKey } from '@svc/guard/address-key'
 import type { Answer } from '@svc/http-service/answer'
 import { ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { challengesFor } from '@svc/payments/selling/mpp/accept-payment'
-import type { Challenge } from '@svc/payments/selling/mpp/challenge'
+import { type Challenge, challengesFor } from '@svc/payments/selling/mpp/challenge'
 import {
   type Credential,
   chargeOf,
@@ -25,7 +24,7 @@ import { keccak256, toBytes } from 'viem'
 import { limitStranger } from '../../auth/limits.ts'
 import { unixNow } from '../../context.ts'
 import type { PurchasesContext } from '../context.ts'
-import { quoteIdOf, storageCharges } from '../quote.ts'
+import { storageCharges, textsOf } from '../quote.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
 import { confirmation, confirmShown } from './transaction.ts'
 import { cannotSettle, PaymentRefused } from './x402/errors.ts'
@@ -101,7 +100,7 @@ async function paid(
   wire: WireRequest,
 ): Promise<Bought> {
   const { charges, payee } = storageCharges(context.config, JSON.parse(request.quote) as Quote)
-  const named = chargeOf(credential, charges, quoteIdOf(request), payee)
+  const named = chargeOf(credential, charges, textsOf(request), payee)
   const shown = shownTransaction(named)
   if (shown) {
     const { tx, ...leg } = shown
@@ -128,7 +127,7 @@ async function challengesAgain(
   const { pay_req_id, expires_at } = request
   if (unixNow(context) > expires_at) return null
   if ((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))) return null
-  return challengesFor(storageCharges(config, JSON.parse(request.quote) as Quote), quoteIdOf(request), wire)
+  return challengesFor(storageCharges(config, JSON.parse(request.quote) as Quote), textsOf(request), wire)
 }
 
 /** The credential pays for its quote: a body that orders something else is refused before anything is paid. */

@@ -1,17 +1,18 @@
 // The challenges of a quote in the Machine Payments Protocol: one for each leg that its payment methods can express.
-// They follow from the stored quote, so that nothing of them is kept.
+// They follow from the stored quote, so that nothing of them is kept. Clients may say in Accept-Payment which payment
+// methods they have, and which they like better.
 
 import { hash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { findAsset } from '@svc/api/assets'
 import type { CredentialPayload, PaymentMethod } from '@svc/api/mpp'
 import { EVM, networkNamed, PRIMARY } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
-import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentReference } from '@svc/protocol/ids'
 import { MPP_CHALLENGE_PREFIX } from '@svc/protocol/names'
 import { inTurns, MAX_CHARACTERS } from '../payment-headers.ts'
-import type { QuoteId } from '../quote.ts'
+import type { QuoteTexts } from '../quote-template.ts'
 import type { SalesConfig } from '../settings.ts'
 
 /** What challenges say of the seller. */
@@ -73,8 +74,9 @@ export function quoteCharges(accepts: readonly PaymentLeg[], payee: Payee): Quot
 
 const REFERENCE_PLACE = paymentReference('')
 
+/** Those of each method in turn, as they are shown. */
 export function chargesOf(accepts: readonly PaymentLeg[], payee: Payee): Charge[] {
-  return accepts.flatMap((leg) => {
+  const charges = accepts.flatMap((leg): Charge[] => {
     const isEvm = isOnEvm(leg)
     const credentialTypes = isEvm ? evmCredentials(leg, payee) : (['signature'] as const)
     const expressed = isEvm ? evmCharge(leg, credentialTypes) : solanaCharge(leg, payee)
@@ -82,8 +84,9 @@ export function chargesOf(accepts: readonly PaymentLeg[], payee: Payee): Charge[
     const { amount } = leg
     const text = canonicalJson({ amount, externalId: REFERENCE_PLACE, ...expressed })
     const [before, after] = text.split(REFERENCE_PLACE) as [string, string] // it is in there once
-    return { leg, method: isEvm ? 'evm' : 'solana', credentialTypes, request: [before, after] }
+    return [{ leg, method: isEvm ? 'evm' : 'solana', credentialTypes, request: [before, after] }]
   })
+  return inTurns(charges, ({ method }) => method)
 }
 
 function isOnEvm({ network }: PaymentLeg): boolean {
@@ -120,10 +123,14 @@ function solanaCharge(leg: PaymentLeg, { isDevelopment, primaryWallet }: Payee):
 }
 
 /** The same for the same quote and leg, always. Nothing of it leads to `pay_req_id` but `opaque`, which stays off chain. */
-export function challengeOf({ method, request: [before, after] }: Charge, id: QuoteId, { realm }: Payee): Challenge {
-  const { payReqId, expiresAt } = id
-  const request = base64Url(before + paymentReference(payReqId) + after)
-  const expires = isoSeconds(expiresAt)
+export function challengeOf(
+  { method, request: [before, after] }: Charge,
+  textOf: QuoteTexts,
+  { realm }: Payee,
+): Challenge {
+  const payReqId = textOf('payReqId')
+  const request = base64Url(before + textOf('reference') + after)
+  const expires = textOf('expires')
   const opaque = base64Url(`{"pay_req_id":"${payReqId}"}`)
   // The slots of the draft's own binding; a credential is compared with the whole challenge anyway.
   const slots = [realm, method, 'charge', request, expires, '', opaque].join('|')
@@ -135,15 +142,69 @@ function base64Url(text: string): string {
   return Buffer.from(text).toString('base64url')
 }
 
-/** The value of WWW-Authenticate: challenges of each method in turn, as many as fit. Null where no method expresses a leg. */
-export function challengeHeader(charges: readonly Charge[], id: QuoteId, payee: Payee): string | null {
+/** The header WWW-Authenticate of a quote, with what the client can pay by; null where no method expresses a leg. */
+export function challengesFor(
+  { charges, payee }: QuoteCharges,
+  textOf: QuoteTexts,
+  { headers }: { headers: IncomingHttpHeaders },
+): string | null {
+  return challengeHeader(acceptedCharges(charges, headers['accept-payment']), textOf, payee)
+}
+
+/** As many challenges as fit. */
+export function challengeHeader(charges: readonly Charge[], textOf: QuoteTexts, payee: Payee): string | null {
   let header = ''
-  for (const charge of inTurns(charges, ({ method }) => method)) {
-    const { intent, method, ...texts } = challengeOf(charge, id, payee)
-    const challenge = `Payment id="${texts.id}", realm="${texts.realm}", method="${method}", intent="${intent}", request="${texts.request}", expires="${texts.expires}", opaque="${texts.opaque}"`
+  for (const charge of charges) {
+    const { id, realm, method, intent, request, expires, opaque } = challengeOf(charge, textOf, payee)
+    const challenge = `Payment id="${id}", realm="${realm}", method="${method}", intent="${intent}", request="${request}", expires="${expires}", opaque="${opaque}"`
     const longer = header === '' ? challenge : `${header}, ${challenge}`
     if (longer.length > MAX_CHARACTERS.challenges) break
     header = longer
   }
   return header === '' ? null : header
+}
+
+const MAX_ACCEPT_CHARACTERS = 512
+const RANGE = /^([a-z0-9-]+|\*)\/([a-zA-Z0-9-]+|\*)(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/
+
+interface Range {
+  method: string
+  intent: string
+  weight: number
+}
+
+/** The charges that the client can pay, the best first. All of them if it names none of ours, or nothing readable. */
+export function acceptedCharges(charges: readonly Charge[], header: string | string[] | undefined): readonly Charge[] {
+  const ranges = typeof header === 'string' ? readRanges(header) : null
+  if (!ranges) return charges
+  const weighted = charges
+    .map((charge) => ({ charge, weight: weightOf(charge, ranges) }))
+    .filter(({ weight }) => weight > 0)
+    .toSorted((a, b) => b.weight - a.weight)
+  if (weighted.length === 0) return charges
+  return inTurns(
+    weighted.map(({ charge }) => charge),
+    ({ method }) => method,
+  )
+}
+
+function readRanges(header: string): Range[] | null {
+  if (header.length > MAX_ACCEPT_CHARACTERS) return null
+  const ranges = header.split(',').map((text) => RANGE.exec(text.trim()))
+  return ranges.every((match) => match !== null)
+    ? ranges.map(([, method = '', intent = '', weight = '1']) => ({ method, intent, weight: Number(weight) }))
+    : null
+}
+
+/** By the most specific range that fits. */
+function weightOf({ method }: Charge, ranges: readonly Range[]): number {
+  const fitting = ranges.filter(
+    (range) => [method, '*'].includes(range.method) && ['charge', '*'].includes(range.intent),
+  )
+  const [best] = fitting.toSorted((a, b) => wildcards(a) - wildcards(b) || b.weight - a.weight)
+  return best?.weight ?? 0
+}
+
+function wildcards({ method, intent }: Range): number {
+  return [method, intent].filter((part) => part === '*').length
 }

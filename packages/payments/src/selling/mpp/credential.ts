@@ -4,7 +4,7 @@ import { CREDENTIAL_PAYLOADS, type CredentialPayload, PaymentCredential } from '
 import { schemaCheck } from '@svc/http-service/validate'
 import { canonicalTx } from '@svc/protocol/ids'
 import { parseStrictJson } from '@svc/protocol/strict-json'
-import type { QuoteId } from '../quote.ts'
+import type { QuoteTexts } from '../quote-template.ts'
 import { type Challenge, type Charge, challengeOf, type Payee } from './challenge.ts'
 import { credentialInvalid } from './problems.ts'
 
@@ -57,11 +57,11 @@ function parsed(text: string, what: string): unknown {
 export function chargeOf(
   { challenge, payload }: Credential,
   charges: readonly Charge[],
-  id: QuoteId,
+  textOf: QuoteTexts,
   payee: Payee,
 ): { charge: Charge; challenge: Challenge; payload: CredentialPayload } {
   for (const charge of charges) {
-    const expected = challengeOf(charge, id, payee)
+    const expected = challengeOf(charge, textOf, payee)
     if (!isSame(challenge, expected)) continue
     const problem = payloadObjections[charge.method](payload)
     if (problem) throw invalidPayload(problem)
