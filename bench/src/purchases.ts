@@ -10,9 +10,9 @@ import type { Sample } from './servers/bare-answers.ts'
 
 const ROUNDS = scaled(5, 1)
 const TREASURY = 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'
-/** The first of them warm the gateway up, as for every other row. */
-const PAYMENTS = scaled(300, 60)
-const WARM_UP = scaled(100, 20)
+/** The first of them warm the gateway up: its rate rises until about the four hundredth. */
+const PAYMENTS = scaled(1200, 60)
+const WARM_UP = scaled(400, 20)
 const FIRST_PER_CPU_SECOND = 400
 const AT_ONCE = 20
 const QUOTE = { path: '/v1/storage/request', body: '{"units":1,"pay_asset":"USDC"}', status: 402 }

@@ -1,3 +1,4 @@
+import { prepared } from '@svc/database/prepared'
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
 import type { KeyPurpose } from '@svc/protocol/names'
 import type { Selectable } from 'kysely'
@@ -18,14 +19,17 @@ export async function activateSigningKey(tx: Tx, publicKeyHex: string, now: stri
 }
 
 /** The active key first, then retired ones, newest first. */
-export function allSigningKeys(db: Db): Promise<Selectable<SigningKeyTable>[]> {
-  return db
+export async function allSigningKeys(db: Db): Promise<Selectable<SigningKeyTable>[]> {
+  return (await signingKeys(db)).rows
+}
+
+const signingKeys = prepared((db: Db) =>
+  db
     .selectFrom('signing_keys')
     .selectAll()
     .orderBy((eb) => eb.case().when('valid_to', 'is', null).then(0).else(1).end())
-    .orderBy('valid_from', 'desc')
-    .execute()
-}
+    .orderBy('valid_from', 'desc'),
+)
 
 /** Ends one key and begins another; false if the first is not the active one (any more). */
 export async function handOver(tx: Tx, { from, to, at }: { from: string; to: string; at: string }): Promise<boolean> {

@@ -1,14 +1,16 @@
 // Claims of payments: a chain transaction pays for its quotes once, and each quote gets one receipt.
 
+import type { Quote } from '@svc/api/purchases'
 import type { ChainPayment } from '@svc/payments/payment'
+import type { QuotedLeg } from '@svc/payments/selling/confirm'
 import { paymentRefused, secondPaymentRefused, someQuotesPaid } from '@svc/payments/selling/errors'
-import type { QuotedLeg } from '@svc/payments/selling/read-payment'
-import type { SignedReceipt } from '@svc/protocol/receipt'
+import { newReceipt } from '@svc/payments/selling/new-receipt'
+import { toHex } from '@svc/protocol/bytes'
+import { receiptMessage, type SignedReceipt, signedReceipt } from '@svc/protocol/receipt'
 import { type Context, unixNow } from '../context.ts'
 import type { Note, Noted } from '../continuity/noted.ts'
 import type { PaymentTransactionTable, Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
-import { newReceipt } from './receipts.ts'
 import { renewLocker } from './renewal.ts'
 import {
   claimedAmount,
@@ -36,6 +38,8 @@ export interface PaymentProof {
   /** In the order of the answer. */
   quotes: readonly [PaidQuote, ...PaidQuote[]]
 }
+
+type Kind = PaymentTransactionTable['kind']
 
 interface PaidQuote {
   request: PayRequest
@@ -107,64 +111,22 @@ export async function claim(
 /** Not yet written. */
 function signReceipts(context: Context, { payment, quotes }: PaymentProof): Promise<SignedReceipt[]> {
   return Promise.all(
-    quotes.flatMap(({ request, leg }) => (leg && payment ? newReceipt(context, request, leg, payment) : [])),
+    quotes.flatMap(({ request, leg }) => (leg && payment ? signReceipt(context, request, leg, payment) : [])),
   )
 }
 
-/**
- * Other transactions have paid some of the quotes. Where they have paid all, this one is a second payment; where not,
- * nothing is written, because the others may still be bought with it.
- */
-function noteSecond(
-  tx: Tx,
-  note: Note,
-  { tx: shown, quotes }: PaymentProof,
-  [unwritten]: readonly SignedReceipt[],
-  receiptOf: (payReqId: string) => SignedReceipt | undefined,
-): Promise<Noting> {
-  const ids = quotes.map(({ request }) => request.pay_req_id)
-  const paidOtherwise = ids.filter((id) => (receiptOf(id)?.tx_hash ?? shown) !== shown)
-  if (paidOtherwise.length < ids.length) throw someQuotesPaid(paidOtherwise)
-  if (!unwritten) throw paymentRefused('quote_already_paid')
-  return noteUnclaimed(tx, note, secondPaymentOf(unwritten))
-}
-
-/** After the commit, so that what the payer is told is durable. */
-async function refuseSecond(
+async function signReceipt(
   context: Context,
-  { isNoted, isNew }: Noting,
-  [unwritten]: readonly SignedReceipt[],
-): Promise<never> {
-  if (isNoted && !isNew && unwritten) await requireNoted(context, secondPaymentOf(unwritten))
-  throw isNoted ? secondPaymentRefused() : paymentRefused('quote_already_paid')
+  { pay_req_id: payReqId, units, quote }: PayRequest,
+  leg: QuotedLeg,
+  payment: ChainPayment,
+): Promise<SignedReceipt> {
+  const { renewal } = (JSON.parse(quote) as Quote).extensions.svc
+  const goods = renewal ? { extends: renewal.receipt_id } : { proofId: toHex(context.randomBytes(16)) }
+  const key = await context.statementKeys.current()
+  const receipt = newReceipt({ payReqId, units, leg, payment, ...goods, confirmedAt: unixNow(context) })
+  return signedReceipt(receipt, key.publicKey, await key.sign(receiptMessage(receipt)))
 }
-
-/** Receipts that others wrote, or earlier calls, by quote. */
-async function findEarlier(tx: Tx, { quotes }: PaymentProof, written: ReadonlyMap<string, SignedReceipt>) {
-  const ids = quotes.map(({ request }) => request.pay_req_id).filter((id) => !written.has(id))
-  const found = ids.length === 0 ? [] : await findReceiptsOfRequests(tx, ids)
-  return new Map(found.map((receipt) => [receipt.pay_req_id, receipt]))
-}
-
-function lockerTerms(context: Context) {
-  return { createdAt: unixNow(context), maxPerOwner: context.config.payments.maxLockersPerOwner }
-}
-
-function noteOf({ receipt_id }: SignedReceipt): Noted {
-  return { kind: 'receipt', key: receipt_id }
-}
-
-function noteOfExisting(locker: LockerCreation | null): Noted[] {
-  return locker?.outcome === 'existing' ? [{ kind: 'locker', key: locker.locker.locker_id }] : []
-}
-
-/** A payment counts from when it was made, however late it is confirmed (AMB-06). */
-function paidAt(context: Context, payment: ChainPayment | null): number {
-  const now = unixNow(context)
-  return Math.min(payment?.blockTime ?? now, now)
-}
-
-type Kind = PaymentTransactionTable['kind']
 
 /**
  * Writes the receipts of one chain transaction and returns the new ones. A quote that has a receipt gets no second one.
@@ -267,4 +229,57 @@ function entryOf(kind: Kind, receipt: SignedReceipt): PaymentTransactionTable {
     received: receipt.received_raw ?? receipt.paid_raw,
     bound: '0',
   }
+}
+
+/** A payment counts from when it was made, however late it is confirmed (AMB-06). */
+function paidAt(context: Context, payment: ChainPayment | null): number {
+  const now = unixNow(context)
+  return Math.min(payment?.blockTime ?? now, now)
+}
+
+/** Receipts that others wrote, or earlier calls, by quote. */
+async function findEarlier(tx: Tx, { quotes }: PaymentProof, written: ReadonlyMap<string, SignedReceipt>) {
+  const ids = quotes.map(({ request }) => request.pay_req_id).filter((id) => !written.has(id))
+  const found = ids.length === 0 ? [] : await findReceiptsOfRequests(tx, ids)
+  return new Map(found.map((receipt) => [receipt.pay_req_id, receipt]))
+}
+
+/**
+ * Other transactions have paid some of the quotes. Where they have paid all, this one is a second payment; where not,
+ * nothing is written, because the others may still be bought with it.
+ */
+function noteSecond(
+  tx: Tx,
+  note: Note,
+  { tx: shown, quotes }: PaymentProof,
+  [unwritten]: readonly SignedReceipt[],
+  receiptOf: (payReqId: string) => SignedReceipt | undefined,
+): Promise<Noting> {
+  const ids = quotes.map(({ request }) => request.pay_req_id)
+  const paidOtherwise = ids.filter((id) => (receiptOf(id)?.tx_hash ?? shown) !== shown)
+  if (paidOtherwise.length < ids.length) throw someQuotesPaid(paidOtherwise)
+  if (!unwritten) throw paymentRefused('quote_already_paid')
+  return noteUnclaimed(tx, note, secondPaymentOf(unwritten))
+}
+
+/** After the commit, so that what the payer is told is durable. */
+async function refuseSecond(
+  context: Context,
+  { isNoted, isNew }: Noting,
+  [unwritten]: readonly SignedReceipt[],
+): Promise<never> {
+  if (isNoted && !isNew && unwritten) await requireNoted(context, secondPaymentOf(unwritten))
+  throw isNoted ? secondPaymentRefused() : paymentRefused('quote_already_paid')
+}
+
+function lockerTerms(context: Context) {
+  return { createdAt: unixNow(context), maxPerOwner: context.config.payments.maxLockersPerOwner }
+}
+
+function noteOf({ receipt_id }: SignedReceipt): Noted {
+  return { kind: 'receipt', key: receipt_id }
+}
+
+function noteOfExisting(locker: LockerCreation | null): Noted[] {
+  return locker?.outcome === 'existing' ? [{ kind: 'locker', key: locker.locker.locker_id }] : []
 }

@@ -1,31 +1,14 @@
-// The receipts of payments: made, read, checked and found.
+// The receipts of payments: read, checked and found.
 
-import type { Quote } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
-import type { ChainPayment } from '@svc/payments/payment'
-import * as selling from '@svc/payments/selling/new-receipt'
-import type { QuotedLeg } from '@svc/payments/selling/read-payment'
 import { toHex } from '@svc/protocol/bytes'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { canonicalTx, issuerKeyId, receiptId } from '@svc/protocol/ids'
-import { isReceiptSignedBy, receiptMessage, type SignedReceipt, signedReceipt } from '@svc/protocol/receipt'
+import { isReceiptSignedBy, receiptMessage, type SignedReceipt } from '@svc/protocol/receipt'
 import { receiptNotFound } from '../auth/errors.ts'
-import { type Context, unixNow } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { KeysAt } from '../keys/signing-keys.ts'
-import { findReceiptsOfTransaction, findReceiptText, type PayRequest } from './store.ts'
-
-export async function newReceipt(
-  context: Context,
-  { pay_req_id: payReqId, units, quote }: PayRequest,
-  leg: QuotedLeg,
-  payment: ChainPayment,
-): Promise<SignedReceipt> {
-  const { renewal } = (JSON.parse(quote) as Quote).extensions.svc
-  const goods = renewal ? { extends: renewal.receipt_id } : { proofId: toHex(context.randomBytes(16)) }
-  const key = await context.statementKeys.current()
-  const receipt = selling.newReceipt({ payReqId, units, leg, payment, ...goods, confirmedAt: unixNow(context) })
-  return signedReceipt(receipt, key.publicKey, await key.sign(receiptMessage(receipt)))
-}
+import { findReceiptsOfTransaction, findReceiptText } from './store.ts'
 
 /** The stored text, which is answered without parsing it. */
 export async function readReceiptText({ database, continuity }: Context, id: string): Promise<string> {

@@ -1,7 +1,7 @@
 // Entries of the journal, sealed: each is a line that only holders of the key can read, and that is bound to the line
 // before it, so that none can be changed, left out or moved without being noticed.
 
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
 export interface Sealing {
@@ -22,9 +22,10 @@ const TAG_BYTES = 16
 export const BOND_CHARACTERS = 22
 
 export function createSealing(secret: Uint8Array): Sealing {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'svc/journal 1', 32))
+  const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'svc/journal 1', 32))
+  const key = createSecretKey(bytes)
   return {
-    keyId: hash('sha256', key).slice(0, 16),
+    keyId: hash('sha256', bytes).slice(0, 16),
     seal(text, bond) {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(bond))

@@ -2,11 +2,15 @@
 
 import http from 'node:http'
 import https from 'node:https'
+import { setImmediate } from 'node:timers/promises'
 import { urlToHttpOptions } from 'node:url'
 import { withSpan } from '@svc/tracing/active-span'
 import { NodeProblem } from './node-pool.ts'
 
-/** One call; nothing of its answer has been checked. Throws `RpcError`, `HttpProblem` or `NodeProblem`. */
+/**
+ * One call; nothing of its answer has been checked. Equal calls of one turn of the event loop share a request, which is
+ * sent after all of them and ends with the signal of the first. Throws `RpcError`, `HttpProblem` or `NodeProblem`.
+ */
 export type JsonRpc = (method: string, params: unknown[], signal: AbortSignal) => Promise<unknown>
 
 /** Sends a JSON text and returns the text of the answer. Traces name the method. Throws `HttpProblem` or `NodeProblem`. */
@@ -41,11 +45,22 @@ export class RpcError extends NodeProblem {
 
 export function connectJsonRpc(url: string): JsonRpc {
   const post = createPostJson(url)
-  let id = 0
+  const waiting = new Map<string, Promise<unknown>>()
+  let lastId = 0
+
+  async function send(call: string, method: string, signal: AbortSignal): Promise<unknown> {
+    await setImmediate()
+    waiting.delete(call)
+    const id = ++lastId
+    const question = `{"jsonrpc":"2.0","id":${id},${call.slice(1)}`
+    return resultOf(answerTo({ id }, parseJson(await post(question, signal, method))))
+  }
+
   return async (method, params, signal) => {
-    id += 1
-    const question = { jsonrpc: '2.0', id, method, params }
-    return resultOf(answerTo(question, parseJson(await post(JSON.stringify(question), signal, method))))
+    const call = JSON.stringify({ method, params })
+    const shared = waiting.get(call) ?? send(call, method, signal)
+    waiting.set(call, shared)
+    return shared
   }
 }
 
@@ -112,7 +127,8 @@ function resultOf({ result, error }: RpcAnswer): unknown {
   )
 }
 
-const LONG_NUMBER = /\d{16}/
+/** After what a number follows: the hex texts of the EVM chain are full of zeros. */
+const LONG_NUMBER = /(?:^|[:,[])\s*-?\d{16}/
 
 /** Integers that a double cannot hold become bigints; all other numbers stay numbers. Throws `NodeProblem`. */
 export function parseJson(text: string): unknown {
@@ -139,13 +155,15 @@ const MAX_REDIRECTS = 3
 export function createPostJson(url: string): PostJson {
   const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) }
   const configured = URL.parse(url)
+  const toConfigured = configured && urlToHttpOptions(configured)
 
   function open(target: URL, contentLength: number): http.ClientRequest {
     const { protocol } = target
     if (protocol !== 'http:' && protocol !== 'https:') throw new NodeProblem('an address that is not HTTP')
     const { request } = protocol === 'http:' ? http : https
     const headers = { 'content-type': 'application/json', 'content-length': contentLength }
-    return request({ ...urlToHttpOptions(target), agent: agents[protocol], method: 'POST', headers })
+    const address = target === configured ? toConfigured : urlToHttpOptions(target)
+    return request({ ...address, agent: agents[protocol], method: 'POST', headers })
   }
 
   async function send(target: URL, text: string, signal: AbortSignal, redirects: number): Promise<string> {

@@ -140,10 +140,11 @@ export function createNodePool<Client>(
       const agreed = replies.map(async (pending) => {
         const reply = await pending
         if ('problem' in reply) throw new NodeProblem(reply.problem)
+        const needed = isAbsence(reply.answer) ? nodes.length - quorum + 1 : quorum
+        if (needed === 1) return reply.answer
         const text = comparable(reply.answer)
         votes.push(text)
         const count = votes.filter((vote) => vote === text).length
-        const needed = isAbsence(reply.answer) ? nodes.length - quorum + 1 : quorum
         if (count < needed) throw new NodeProblem('too few nodes say so')
         return reply.answer
       })
@@ -208,17 +209,29 @@ function createNode<Client>(
   let isRightChain = false
 
   async function ask<Answer>(question: Question<Client, Answer>): Promise<Answer> {
-    const signal = AbortSignal.timeout(timeoutMs)
+    const stop = new AbortController()
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      const problem = new NodeProblem(`no answer within ${timeoutMs} ms`)
+      stop.abort(problem)
+      // A request that others share goes on until the first of them stops it.
+      late.reject(problem)
+    }, timeoutMs)
+    timer.unref()
     try {
-      if (!isRightChain) await requireChain(client, signal)
-      isRightChain = true
-      return await question(client, signal)
+      return await Promise.race([believe(question, stop.signal), late.promise])
     } catch (error) {
       isRightChain = false
-      if (signal.aborted && !(error instanceof NodeProblem))
-        throw new NodeProblem(`no answer within ${timeoutMs} ms`, { cause: error })
       throw error
+    } finally {
+      clearTimeout(timer)
     }
+  }
+
+  async function believe<Answer>(question: Question<Client, Answer>, signal: AbortSignal): Promise<Answer> {
+    if (!isRightChain) await requireChain(client, signal)
+    isRightChain = true
+    return question(client, signal)
   }
 
   return {

@@ -1,19 +1,97 @@
 // Confirming a payment: from what somebody shows of it to what it bought, or to what the chain shows and can be claimed.
+// Every way to pay reads its payments here, and every service that sells confirms them here.
 
 import type { IncomingHttpHeaders } from 'node:http'
+import { NETWORKS, type Network, networkNamed } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
+import type { X402Leg } from '@svc/api/x402'
+import type { Log } from '@svc/http-service/log'
+import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import { fromBase58 } from '@svc/protocol/bytes'
+import { canonicalTx } from '@svc/protocol/ids'
 import { isClaimSignedBy, receiptClaim, type SignedReceipt } from '@svc/protocol/receipt'
-import type { LegChoice } from '../legs.ts'
-import type { ChainPayment } from '../payment.ts'
-import { paymentRefused, payReqNotFound, txRequired } from './errors.ts'
-import { findTransactionId, inQuoteTime, paidLeg, type QuotedLeg, readPayment } from './read-payment.ts'
-import type { Seller, StoredQuote } from './seller.ts'
+import { type LegChoice, notInQuote } from '../legs.ts'
+import { type ChainPayment, judgePayment, type RejectionReason } from '../payment.ts'
+import {
+  chainUnavailable,
+  paymentRefused,
+  payReqNotFound,
+  quoteExpired,
+  type SeenPayment,
+  txNotFound,
+  txRequired,
+} from './errors.ts'
+import type { Sales } from './sales.ts'
+import type { SalesConfig } from './settings.ts'
 
 /** A payment as somebody shows it. Without a network and an asset, it paid the first leg of its quote. */
 export interface ShownPayment extends LegChoice {
   pay_req_id: string
   proof: PayerProof
+}
+
+/** What a confirmation shows of the payment: its transaction, the payer's signature, or both. */
+export interface PayerProof {
+  tx: string | null
+  signature: string | undefined
+}
+
+/** What reading payments takes. */
+export interface PaymentTools {
+  sales: Sales
+  config: { payments: SalesConfig }
+  log: Log
+  /** Unix milliseconds. */
+  now: () => number
+}
+
+/** When a quote was made and when it expires, in Unix seconds. */
+export interface QuoteTime {
+  created_at: number
+  expires_at: number
+}
+
+export interface StoredQuote extends QuoteTime {
+  pay_req_id: string
+  /** The whole body of the 402 answer. */
+  quote: string
+}
+
+/** A leg of a stored quote. */
+export interface QuotedLeg {
+  network: Network
+  ticker: string
+  decimals: number
+  asset: string
+  payTo: string
+  amount: bigint
+}
+
+/** A payment of a leg that does not buy its quote. */
+export interface RefusedPayment {
+  request: StoredQuote
+  leg: QuotedLeg
+  /** The quotes that the transaction may name. */
+  payReqIds: readonly string[]
+  reason: RejectionReason
+  /** Null where the chain shows no payment to the leg's destination. */
+  payment: ChainPayment | null
+}
+
+/** Every service has tables of its own, and claims a payment in a commit of its own. */
+export interface Seller<Quote extends StoredQuote, Bought extends { receipt: SignedReceipt }> extends PaymentTools {
+  /** The address that confirms payments here: payers sign it to see a receipt again. */
+  confirmUrl: string
+  /** Counts a request without credentials. */
+  limitStranger(wire: WireRequest): Promise<void>
+  findQuote(payReqId: string): Promise<Quote | null>
+  /** What was bought with a quote; null while nobody has paid. May throw where there is no such quote. */
+  findBought(payReqId: string): Promise<Bought | null>
+  /** Throws while no payment can be claimed, before the chain is asked. */
+  requireCurrent?(): Promise<void>
+  /** Notes a payment that is to be returned. True where it is noted: its payer is told so. */
+  noteRefused?(refused: RefusedPayment): Promise<boolean>
 }
 
 /** A quote, and the payment of one of its legs that the chain shows. Not claimed yet. */
@@ -46,6 +124,30 @@ export async function readConfirmation<Quote extends StoredQuote, Bought extends
   return { bought: null, paid }
 }
 
+/**
+ * Who may have the receipt of a paid quote again: its id opens files, so knowing the quote is not enough (ADD-13).
+ * Throws unless the caller names the transaction that paid or signs as the payer. Whoever does not name it is counted
+ * with `limit` first. `confirmUrl` is the address that confirms payments here.
+ */
+async function requirePayerProof(
+  { tx, signature }: PayerProof,
+  { tx_hash, payer_pubkey, pay_req_id }: SignedReceipt,
+  confirmUrl: string,
+  limit: () => Promise<void>,
+): Promise<void> {
+  if (tx === tx_hash) return
+  await limit()
+  const claim = receiptClaim(confirmUrl, pay_req_id)
+  if (signature === undefined || !isClaimSignedBy(payer_pubkey, claim, signature))
+    throw paymentRefused('quote_already_paid')
+}
+
+/** Without a transaction, a quote that nobody has paid yet cannot be confirmed. */
+function requireTransaction({ tx }: PayerProof): string {
+  if (tx === null) throw txRequired()
+  return tx
+}
+
 /** The leg that was named, and the payment of it that the chain shows. */
 async function readLeg<Quote extends StoredQuote>(
   seller: Seller<Quote, { receipt: SignedReceipt }>,
@@ -63,10 +165,68 @@ async function readLeg<Quote extends StoredQuote>(
   throw paymentRefused(reason, seen, isNoted)
 }
 
-/** What a confirmation shows of the payment: its transaction, the payer's signature, or both. */
-export interface PayerProof {
-  tx: string | null
-  signature: string | undefined
+export interface Purchase {
+  request: QuoteTime
+  /** A leg of the request's quote. */
+  leg: QuotedLeg
+}
+
+type ReadPayment = ChainPayment | { outcome: 'rejected'; reason: RejectionReason; seen: SeenPayment }
+
+/**
+ * Reads a transaction as the payment of purchases with one destination: the payment, if it covers all of them together,
+ * or why it does not. `payReqIds` are the quotes that the transaction may name.
+ */
+export async function readPayment(
+  tools: PaymentTools,
+  tx: string,
+  purchases: readonly [Purchase, ...Purchase[]],
+  payReqIds: readonly string[],
+): Promise<ReadPayment> {
+  const [{ leg, request: quote }] = purchases
+  const amount = purchases.reduce((sum, purchase) => sum + purchase.leg.amount, 0n)
+  const reading = await tools.sales.reader(leg.network).read(tx, leg)
+  switch (reading.outcome) {
+    case 'unavailable':
+      throw chainUnavailable()
+    case 'not_found':
+      throw txNotFound(leg.network)
+    case 'rejected':
+      return { ...reading, seen: { leg, amount, quote, payment: null } }
+  }
+  const { timeSkewSeconds: skewSeconds } = tools.config.payments
+  for (const { request } of purchases) {
+    const { created_at: createdAt, expires_at: expiresAt } = request
+    const terms = { amount, payReqIds, createdAt, expiresAt, skewSeconds, now: unixNow(tools) }
+    const judgement = judgePayment(reading, terms)
+    if (!judgement.paid)
+      return { outcome: 'rejected', reason: judgement.reason, seen: { leg, amount, quote: request, payment: reading } }
+  }
+  return reading
+}
+
+/**
+ * An expired quote takes no payments, but a payment that was made in time may be confirmed later. Every other outcome of
+ * an expired quote is 410 (AMB-06).
+ */
+export async function inQuoteTime<Payment>(
+  tools: PaymentTools,
+  requests: readonly QuoteTime[],
+  read: () => Promise<Payment>,
+): Promise<Payment> {
+  const now = unixNow(tools)
+  const end = Math.min(...requests.map(({ expires_at }) => expires_at))
+  if (now <= end) return read()
+  if (now > end + tools.config.payments.lateConfirmSeconds) throw quoteExpired(end, now)
+  try {
+    return await read()
+  } catch (error) {
+    throw error instanceof ServiceError ? quoteExpired(end, now, error) : error
+  }
+}
+
+function unixNow({ now }: PaymentTools): number {
+  return Math.floor(now() / 1000)
 }
 
 interface ProofBody {
@@ -80,26 +240,50 @@ export function payerProof(headers: IncomingHttpHeaders, { tx_sig, payer_signatu
   return { tx, signature: payer_signature }
 }
 
-/** Without a transaction, a quote that nobody has paid yet cannot be confirmed. */
-function requireTransaction({ tx }: PayerProof): string {
+/** The transaction from the header X402-TX or the body: the first of the two that is well-formed (AMB-49). */
+function findTransactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string | null {
+  const candidates = [headers['x402-tx'], txSig].filter((text) => typeof text === 'string').map((text) => text.trim())
+  const wellFormed = candidates.find(isTransactionId)
+  return wellFormed ? canonicalTx(wellFormed) : null
+}
+
+export function transactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string {
+  const tx = findTransactionId(headers, txSig)
   if (tx === null) throw txRequired()
   return tx
 }
 
+function isTransactionId(text: string): boolean {
+  return /^0x[0-9a-f]{64}$/i.test(text) || fromBase58(text, 64) !== null
+}
+
 /**
- * Who may have the receipt of a paid quote again: its id opens files, so knowing the quote is not enough (ADD-13).
- * Throws unless the caller names the transaction that paid or signs as the payer. Whoever does not name it is counted
- * with `limit` first. `confirmUrl` is the address that confirms payments here.
+ * The leg of a quote that a confirmation names, or the first when it names none. A network alone or an asset alone can
+ * only mean the first leg (AMB-14).
  */
-async function requirePayerProof(
-  { tx, signature }: PayerProof,
-  { tx_hash, payer_pubkey, pay_req_id }: SignedReceipt,
-  confirmUrl: string,
-  limit: () => Promise<void>,
-): Promise<void> {
-  if (tx === tx_hash) return
-  await limit()
-  const claim = receiptClaim(confirmUrl, pay_req_id)
-  if (signature === undefined || !isClaimSignedBy(payer_pubkey, claim, signature))
-    throw paymentRefused('quote_already_paid')
+export function paidLeg(accepts: readonly PaymentLeg[], choice: LegChoice): QuotedLeg {
+  const legs = accepts.map(quotedLeg)
+  const first = legs[0] as QuotedLeg
+  const { pay_network, pay_asset } = choice
+  const network = pay_network === undefined ? first.network : networkNamed(pay_network)
+  // Compare in lower case, because the upper case of 'ſ' is 'S', and 'uſdc' is no ticker.
+  const ticker = (pay_asset ?? first.ticker).toLowerCase()
+  const leg = legs.find((candidate) => candidate.network === network && candidate.ticker.toLowerCase() === ticker)
+  const isHalf = (pay_network === undefined) !== (pay_asset === undefined)
+  if (leg && (leg === first || !isHalf)) return leg
+  if (isHalf)
+    throw new ServiceError('leg_incomplete', 'pay_network and pay_asset must be sent together to pay another leg', {
+      hint: `send both, or neither for ${first.ticker} on ${first.network.name}`,
+    })
+  throw new ServiceError('leg_not_in_quote', notInQuote(choice, first.network.name), {
+    hint: `the quote can be paid in ${legs.map(({ ticker, network }) => `${ticker} on ${network.name}`).join(', ')}`,
+  })
+}
+
+/** `payTo` is where the money arrives: for tokens of the primary chain the token account, not the wallet. */
+export function quotedLeg({ network, asset, amount, extra, ...leg }: X402Leg): QuotedLeg {
+  const known = NETWORKS.find(({ caip2 }) => caip2 === network)
+  if (!known) throw new Error(`a stored quote names the network ${network}`)
+  const payTo = extra.token_account ?? leg.payTo
+  return { network: known, ticker: extra.name, decimals: extra.decimals, asset, payTo, amount: BigInt(amount) }
 }

@@ -5,7 +5,7 @@ import { receiptId } from '@svc/protocol/ids'
 import type { Receipt } from '@svc/protocol/receipt'
 import { displayAmount } from '../amounts.ts'
 import type { ChainPayment } from '../payment.ts'
-import type { QuotedLeg } from './read-payment.ts'
+import type { QuotedLeg } from './confirm.ts'
 
 export interface Paid {
   payReqId: string

@@ -19,9 +19,8 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { ChainUnavailable } from '../nodes/node-pool.ts'
 import type { PayableLeg } from '../payer-node.ts'
+import { type QuotedLeg, quotedLeg, readPayment, type Seller, type StoredQuote } from './confirm.ts'
 import { chainSilent, paymentRefused, payReqNotFound, quoteExpired } from './errors.ts'
-import { type QuotedLeg, quotedLeg, readPayment } from './read-payment.ts'
-import type { Seller, StoredQuote } from './seller.ts'
 
 /** A service whose quotes are paid from a page. */
 export interface PageSeller extends Seller<StoredQuote, { receipt: SignedReceipt }> {

@@ -1,4 +1,8 @@
-import { SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION } from '@solana/kit'
+import {
+  getU32Decoder,
+  getU64Decoder,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION,
+} from '@solana/kit'
 import { SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana-program/memo'
 import { PRIMARY } from '@svc/api/networks'
 import { fromBase58 } from '@svc/protocol/bytes'
@@ -7,7 +11,6 @@ import type { ChainReading, Destination, PaymentReader } from '../payment.ts'
 import { readPayment } from '../read-payment.ts'
 import { findReferences } from '../references.ts'
 import { connectSolanaUnread } from './nodes.ts'
-import { solPayer, tokenPayer } from './payer.ts'
 import { fetchTransaction, type PaymentCommitment, readTransaction, type SeenTransaction } from './seen-transaction.ts'
 
 export interface SolanaPaymentReaderOptions {
@@ -87,6 +90,44 @@ function receivedLamports({ accounts }: SeenTransaction, payTo: string): bigint 
 function receivedTokens({ tokens }: SeenTransaction, payTo: string, mint: string): bigint {
   const change = tokens.find((token) => token.account === payTo && token.mint === mint)
   return change ? change.after - change.before : 0n
+}
+
+/**
+ * The one signer whose lamports fell by more than the fee. Where several accounts fell, or one that did not sign (a
+ * relay paid rent, a token account was closed on the way), the one signer whose transfers make up all that arrived.
+ */
+function solPayer(seen: SeenTransaction, payTo: string, received: bigint): string | null {
+  const fallen = seen.accounts.filter(({ before, after }, index) => before - after > (index === 0 ? seen.fee : 0n))
+  const bySource = onlySigner(seen, fallen, ({ address }) => address)
+  if (bySource !== null) return bySource
+  const transfers = transfersInto(seen, payTo)
+  const sum = transfers.reduce((total, { lamports }) => total + lamports, 0n)
+  return sum < received ? null : onlySigner(seen, transfers, ({ source }) => source)
+}
+
+/** The one owner of accounts of that mint whose balance fell. If only a delegate signed, there is no payer. */
+function tokenPayer(seen: SeenTransaction, mint: string): string | null {
+  const fallen = seen.tokens.filter((token) => token.mint === mint && token.after < token.before)
+  return onlySigner(seen, fallen, ({ owner }) => owner)
+}
+
+function onlySigner<T>(seen: SeenTransaction, sources: readonly T[], addressOf: (source: T) => string): string | null {
+  const [only, ...others] = new Set(sources.map(addressOf))
+  if (only === undefined || others.length > 0) return null
+  return seen.accounts.some(({ address, signed }) => signed && address === only) ? only : null
+}
+
+const SYSTEM_PROGRAM = '11111111111111111111111111111111'
+const TRANSFER = 2
+const TRANSFER_BYTES = 12
+
+function transfersInto({ instructions }: SeenTransaction, payTo: string) {
+  return instructions.flatMap(({ program, accounts, data }) => {
+    const [source, destination] = accounts
+    if (program !== SYSTEM_PROGRAM || destination !== payTo || !source) return []
+    if (data.length !== TRANSFER_BYTES || getU32Decoder().decode(data) !== TRANSFER) return []
+    return [{ source, lamports: getU64Decoder().decode(data, 4) }]
+  })
 }
 
 function referencesIn({ instructions }: SeenTransaction): string[] {

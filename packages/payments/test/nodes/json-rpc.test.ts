@@ -1,6 +1,7 @@
 import diagnostics from 'node:diagnostics_channel'
 import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectJsonRpc, connectJsonRpcBatch, parseJson } from '../../src/nodes/json-rpc.ts'
 import { NodeProblem } from '../../src/nodes/node-pool.ts'
@@ -37,6 +38,21 @@ describe('a JSON-RPC call', () => {
     expect(JSON.parse(String(sent))).toEqual({ jsonrpc: '2.0', id: 1, method: 'one', params: [] })
     await rpc('two', [], soon())
     expect(connections - before).toBe(1)
+  })
+
+  it('shares a request with equal calls of the same turn, and with none that is under way', async () => {
+    const rpc = connectJsonRpc(url)
+    const methods: string[] = []
+    answer = (request, response, body) => {
+      methods.push(JSON.parse(body).method)
+      withResult(String(methods.length))(request, response, body)
+    }
+    const together = [rpc('one', ['a'], soon()), rpc('one', ['a'], soon()), rpc('one', ['b'], soon())]
+    expect(new Set(await Promise.all(together))).toEqual(new Set([1, 2]))
+    expect(methods).toEqual(['one', 'one'])
+    const first = rpc('two', [], soon())
+    await setImmediate()
+    expect(await Promise.all([first, rpc('two', [], soon())])).toEqual([3, 4])
   })
 
   it('goes over a new connection when the node has closed the old one', async () => {
@@ -151,13 +167,14 @@ describe('reading JSON', () => {
 
   it('keeps integers exact that a double cannot hold', () => {
     const text =
-      '{"a":18446744073709551615,"b":[-9007199254740993],"c":9007199254740991,"d":0.1234567890123456,"e":"12345678901234567890"}'
+      '{"a":18446744073709551615,"b":[-9007199254740993],"c":9007199254740991,"d":0.1234567890123456,"e":"12345678901234567890","f": [ -12345678901234567890 ,\n 12345678901234567890]}'
     expect(parseJson(text)).toEqual({
       a: 18_446_744_073_709_551_615n,
       b: [-9_007_199_254_740_993n],
       c: 9_007_199_254_740_991,
       d: 0.1234567890123456,
       e: '12345678901234567890',
+      f: [-12_345_678_901_234_567_890n, 12_345_678_901_234_567_890n],
     })
   })
 })

@@ -47,6 +47,12 @@ describe('a pool of nodes', () => {
     await expect(poolOf(fails('a'), hangs).agree(ask)).rejects.toMatchObject(unavailable)
   })
 
+  it('is unavailable in time also where a node ignores that it is too late', async () => {
+    await expect(poolOf(never).agree(ask)).rejects.toMatchObject({
+      cause: { message: 'never: no answer within 60 ms' },
+    })
+  })
+
   it('is unavailable without nodes', async () => {
     await expect(poolOf().first(ask)).rejects.toBeInstanceOf(ChainUnavailable)
     await expect(poolOf().agree(ask)).rejects.toMatchObject({ cause: { message: 'no node is configured' } })

@@ -7,10 +7,14 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { LegChoice } from '@svc/payments/legs'
 import { type ChainPayment, judgePayment } from '@svc/payments/payment'
 import { nameOnly } from '@svc/payments/references'
-import type { ShownPayment } from '@svc/payments/selling/confirm'
+import {
+  paidLeg,
+  type QuotedLeg,
+  type RefusedPayment,
+  type ShownPayment,
+  type StoredQuote,
+} from '@svc/payments/selling/confirm'
 import { isQuotePaid, secondPaymentRefused, secondPaymentUnseen } from '@svc/payments/selling/errors'
-import { paidLeg, type QuotedLeg } from '@svc/payments/selling/read-payment'
-import type { RefusedPayment, StoredQuote } from '@svc/payments/selling/seller'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Context, unixNow } from '../../context.ts'

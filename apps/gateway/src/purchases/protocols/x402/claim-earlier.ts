@@ -3,7 +3,7 @@
 import type { X402Leg } from '@svc/api/x402'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { ChainPayment } from '@svc/payments/payment'
-import { quotedLeg } from '@svc/payments/selling/read-payment'
+import { quotedLeg } from '@svc/payments/selling/confirm'
 import { paymentReference } from '@svc/protocol/ids'
 import { unixNow } from '../../../context.ts'
 import type { PurchasesContext } from '../../context.ts'

@@ -3,8 +3,8 @@
 
 import type { Network } from '@svc/api/networks'
 import { ServiceError } from '@svc/http-service/service-error'
+import { quotedLeg } from '@svc/payments/selling/confirm'
 import { quoteExpired } from '@svc/payments/selling/errors'
-import { quotedLeg } from '@svc/payments/selling/read-payment'
 import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../../../budgets/budgets.ts'
 import { unixNow } from '../../../context.ts'
 import type { PurchasesContext } from '../../context.ts'
