@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { ASSETS, type Asset, priceSettings, pricesOf } from '../packages/api/src/assets.ts'
-import { NETWORKS, type Network } from '../packages/api/src/networks.ts'
+import { NETWORKS, type Network, ROLES } from '../packages/api/src/networks.ts'
 
 /** Each begins with a marker, which stays. */
 const PARTS = [
@@ -13,11 +13,14 @@ const PARTS = [
     text: networkTable(),
   },
   { file: 'docs/gateway.md', part: /(?<=<!-- assets: [^\n]*\n\n).*?(?=\n\n<!-- \/assets -->)/s, text: assetTable() },
-  ...['.env.example', 'apps/agent/.env.example'].map((file) => ({
-    file,
-    part: /(?<=\n# Assets, written by [^\n]*\n).*?(?=\n\n|$)/s,
-    text: settingLines(),
-  })),
+  ...['.env.example', 'apps/agent/.env.example'].flatMap((file) => [
+    {
+      file,
+      part: /(?<=\n# Networks, written by [^\n]*\n).*?(?=\n\n|$)/s,
+      text: NETWORKS.flatMap((network) => networkLines(network, { isAgent: file !== '.env.example' })).join('\n'),
+    },
+    { file, part: /(?<=\n# Assets, written by [^\n]*\n).*?(?=\n\n|$)/s, text: settingLines() },
+  ]),
 ]
 
 const isCheck = process.argv.includes('--check')
@@ -66,6 +69,28 @@ function table(head: string[], rows: string[][]): string {
 
 function code(text: string): string {
   return `\`${text}\``
+}
+
+function networkLines(network: Network, { isAgent }: { isAgent: boolean }): string[] {
+  const { settings, title, family } = network
+  const chain = family === 'evm' ? `${title} (chain ${network.chainId})` : title
+  const what = !isAgent && network === ROLES.publication ? 'money or an anchor' : 'money'
+  return [
+    `# Addresses of nodes of ${chain}, with commas between; all are asked, and the quorum decides`,
+    `${settings}_RPC_URLS=`,
+    `# How many of these nodes must agree before ${what} is decided on; above 1, each node needs a host of its own. When empty, a majority of three or more nodes with hosts of their own, otherwise 1`,
+    `${settings}_RPC_QUORUM=`,
+    `# Wallet on ${title} that is paid${isAgent ? ", not the gateway's" : ''}${family === 'solana' ? '; its token accounts must exist for tokens to be offered' : ''}`,
+    `${settings}_TREASURY=`,
+    ...(family === 'evm'
+      ? [
+          `# Blocks that must hold a payment on ${title} or stand on one that does`,
+          `${settings}_CONFIRMATIONS=1`,
+          `# Which blocks of ${title} count: latest-confirmations (by the number above) or finalized (by the chain's own word)`,
+          `${settings}_FINALITY=latest-confirmations`,
+        ]
+      : [`# How sure a payment on ${title} must be: confirmed or finalized`, `${settings}_COMMITMENT=confirmed`]),
+  ]
 }
 
 function settingLines(): string {

@@ -1,7 +1,8 @@
 // Sets up the registries of both chains when a development environment starts, as an operator does once.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { CHAIN_ID, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { ROLES } from '@svc/api/networks'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import type { LocalChains } from '@svc/devnet/local-chains'
 import { prepareDeployment } from '@svc/gateway/anchors/evm-registry/client'
 import { setUpRegistry } from '@svc/gateway/anchors/registry/set-up'
@@ -45,7 +46,7 @@ async function knownEvmRegistry({ chain, url }: LocalChains['evm'], file: string
 }
 
 async function evmRegistry(rpcUrl: string): Promise<Address> {
-  const account = createEvmAccount({ chainId: CHAIN_ID, name: 'local' }, [rpcUrl], hexToBytes(OWNER.privateKey))
+  const account = createEvmAccount(ROLES.registry, [rpcUrl], hexToBytes(OWNER.privateKey))
   const first = getContractAddress({ from: OWNER.address, nonce: 0n })
   if (await account.client.getCode({ address: first })) return first
   const { raw, contract } = await prepareDeployment(account)

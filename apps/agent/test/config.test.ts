@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { EVM } from '@svc/api/networks'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -32,7 +33,7 @@ describe('an agent service in production', () => {
       mode: 'production',
       http: { port: 8403, baseUrl: 'https://agent.example' },
       gateway: { url: 'https://gateway.example', pinnedKeys: [] },
-      payments: { subscriptionUsd: '5', primary: null },
+      payments: { subscriptionUsd: '5' },
     })
     expect(secrets.databaseUrl).toBe(`sqlite:${folder}/agent.db`)
   })
@@ -50,8 +51,10 @@ describe('an agent service in production', () => {
 
   it('T-45 asks a majority of three or more nodes, unless a quorum is set', () => {
     const nodes = { EVM_RPC_URLS: 'https://a.example,https://b.example,https://c.example' }
-    expect(readConfig({ ...production(), ...nodes }).config.payments.evm?.quorum).toBe(2)
-    expect(readConfig({ ...production(), ...nodes, EVM_RPC_QUORUM: '1' }).config.payments.evm?.quorum).toBe(1)
+    expect(readConfig({ ...production(), ...nodes }).config.payments.chains.get(EVM)?.quorum).toBe(2)
+    expect(readConfig({ ...production(), ...nodes, EVM_RPC_QUORUM: '1' }).config.payments.chains.get(EVM)?.quorum).toBe(
+      1,
+    )
   })
 
   it('T-13 rejects development keys and development wallets', () => {

@@ -1,7 +1,7 @@
 // The tools, opened on this one page from the configuration.
 
 import { randomBytes } from 'node:crypto'
-import { PRIMARY } from '@svc/api/networks'
+import { ROLES } from '@svc/api/networks'
 import { createSealing } from '@svc/database/journal/sealing'
 import { openDatabase } from '@svc/database/open'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
@@ -143,7 +143,8 @@ function pooledRandomBytes(): Context['randomBytes'] {
 }
 
 /** Where this gateway's anchors can be read. */
-function publicationsOf({ anchors }: Config, { primaryRpcUrls }: Secrets, key: Ed25519Signer) {
-  if (anchors.kind === 'off' || primaryRpcUrls.length === 0) return null
-  return { nodes: createSolanaNodes(PRIMARY, primaryRpcUrls), signer: toBase58(key.publicKey) }
+function publicationsOf({ anchors }: Config, { rpcUrls }: Secrets, key: Ed25519Signer) {
+  const nodes = rpcUrls.get(ROLES.publication) ?? []
+  if (anchors.kind === 'off' || nodes.length === 0) return null
+  return { nodes: createSolanaNodes(ROLES.publication, nodes), signer: toBase58(key.publicKey) }
 }

@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
+import { EVM, PRIMARY } from '@svc/api/networks'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { FAUCET, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import type { Variables } from '@svc/http-service/config'
@@ -130,7 +131,7 @@ describe('production', () => {
 
   it('T-45 refuses a quorum that its nodes cannot reach, and one in which a host would count twice', () => {
     const quorum = (EVM_RPC_QUORUM: string, EVM_RPC_URLS: string) =>
-      readConfig({ ...production(), EVM_RPC_QUORUM, EVM_RPC_URLS }).config.payments.evm?.quorum
+      readConfig({ ...production(), EVM_RPC_QUORUM, EVM_RPC_URLS }).config.payments.chains.get(EVM)?.quorum
     expect(quorum('', 'https://a.example')).toBe(1)
     expect(quorum('2', 'https://a.example,https://b.example/key,https://c.example')).toBe(2)
     expect(quorum('1', 'https://a.example/key-1,https://a.example/key-2')).toBe(1)
@@ -153,7 +154,7 @@ describe('production', () => {
         PRIMARY_RPC_QUORUM: quorum,
         EVM_RPC_QUORUM: quorum,
       })
-      return [config.payments.primary?.quorum, config.payments.evm?.quorum]
+      return [PRIMARY, EVM].map((network) => config.payments.chains.get(network)?.quorum)
     }
     expect(quorums([a, b])).toEqual([1, 1])
     expect(quorums([a, b, c])).toEqual([2, 2])

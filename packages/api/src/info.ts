@@ -9,6 +9,7 @@ import {
 } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
+import { byChainCheck } from './networks.ts'
 import { Hex, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
 /** Earlier releases do not say theirs. */
@@ -43,8 +44,7 @@ export const Health = Type.Object(
     checks: Type.Object({
       database: CheckState,
       storage: CheckState,
-      primary_chain: CheckState,
-      evm_chain: CheckState,
+      ...byChainCheck(() => CheckState),
       signing_key: CheckState,
       publication_key: Words(['ok', 'low', 'failing', 'disabled']),
       price_feed: Type.Optional(

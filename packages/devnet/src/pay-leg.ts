@@ -4,9 +4,9 @@ import { AccountRole, address, createSolanaRpc, type Instruction } from '@solana
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { PRIMARY } from '@svc/api/networks'
+import { type EvmNetwork, NATIVE_ASSETS, networkNamed } from '@svc/api/networks'
 import { paymentReference } from '@svc/protocol/ids'
-import { concat, encodeFunctionData, erc20Abi, type Hex, stringToHex, zeroAddress } from 'viem'
+import { concat, encodeFunctionData, erc20Abi, type Hex, stringToHex } from 'viem'
 import { DEV_PAYERS } from './evm-chain/dev-accounts.ts'
 import { connectAs } from './evm-chain/dev-client.ts'
 import { DEMO_PAYERS } from './primary-chain/dev-accounts.ts'
@@ -58,7 +58,7 @@ async function payOnPrimary(url: string, leg: PayableLeg, { payer, amount, memo,
   const signer = await signerOf(DEMO_PAYERS[payer]!)
   const memoInstruction =
     memo === null ? [] : [getAddMemoInstruction({ memo }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 })]
-  if (leg.asset === PRIMARY.nativeAsset) {
+  if (leg.asset === NATIVE_ASSETS.solana) {
     const transfer = getTransferSolInstruction({ source: signer, destination: address(leg.payTo), amount })
     return send(createSolanaRpc(url), signer, [named(transfer, reference), ...memoInstruction])
   }
@@ -82,10 +82,10 @@ function named(transfer: Instruction, reference: string | null): Instruction {
 }
 
 async function payOnEvm(url: string, leg: PayableLeg, { payer, amount, memo }: Paying): Promise<string> {
-  const client = connectAs(DEV_PAYERS[payer]!, url)
+  const client = connectAs(DEV_PAYERS[payer]!, url, networkNamed(leg.network) as EvmNetwork) // by its leg
   const reference = memo === null ? '0x' : stringToHex(memo)
   const payTo = leg.payTo as Hex
-  if (leg.asset === zeroAddress) return client.sendTransaction({ to: payTo, value: amount, data: reference })
+  if (leg.asset === NATIVE_ASSETS.evm) return client.sendTransaction({ to: payTo, value: amount, data: reference })
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [payTo, amount] })
   return client.sendTransaction({ to: leg.asset as Hex, data: concat([transfer, reference]) })
 }

@@ -8,7 +8,7 @@ import type { Destination } from './payment.ts'
 
 export interface Leg extends Destination {
   of: Asset
-  /** The treasury; of tokens of the primary chain, the owner of `payTo`. */
+  /** The treasury; of tokens of the Solana family, the owner of `payTo`. */
   wallet: string
 }
 
@@ -34,7 +34,7 @@ export async function configuredLegs({ treasuries, assets }: LegSettings): Promi
   return (await Promise.all(legs)).filter((leg) => leg !== null)
 }
 
-/** Tokens of the primary chain are paid to the treasury's token account, everything else to the treasury (AMB-10). */
+/** Tokens of the Solana family are paid to the treasury's token account, everything else to the treasury (AMB-10). */
 async function paymentAddress(network: Network, treasury: string, asset: string): Promise<string> {
   if (network.family === 'evm' || asset === network.nativeAsset) return treasury
   const [account] = await findAssociatedTokenPda({

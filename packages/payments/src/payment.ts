@@ -21,13 +21,13 @@ export interface ChainPayment {
   payer: string
   /** Atomic units that arrived. */
   received: bigint
-  /** Slot on the primary chain, block number on the EVM chain. */
+  /** The slot, or the number of the block, by the family of the network. */
   height: number
   /** Unix seconds; null where the chain does not say. */
   blockTime: number | null
   /** Every name of a quote that the transaction carries in memos or calldata. */
   references: readonly string[]
-  /** The ids of signed authorizations that made up what arrived; on the EVM chain only (EIP-3009). */
+  /** The ids of signed authorizations that made up what arrived; on EVM chains only (EIP-3009). */
   authorizations: readonly string[]
 }
 

@@ -17,20 +17,22 @@ const NOBODY = 'http://127.0.0.1:1'
 
 describe('decimals on chain', () => {
   it('PAY-26 T-39 are read from mints, and from nothing else', async () => {
-    const read = createSolanaDecimalsReader([NOBODY, chains.primary.url])
+    const read = createSolanaDecimalsReader(PRIMARY, [NOBODY, chains.primary.url])
     const mints = [MINTS.USDC.mint, MINTS.WETH.mint, MINTS.BETA.mint]
     expect(await read(mints)).toEqual([6, 8, 0])
     const others = [DEMO_PAYERS[0]!.address, await tokenAccountOf(TREASURY.address, 'USDC'), PRIMARY.nativeAsset]
     expect((await read([...others, ...mints])).slice(0, 2)).toEqual([null, null])
-    await expect(createSolanaDecimalsReader([NOBODY])(mints)).rejects.toThrow('no node of the primary chain answers')
+    await expect(createSolanaDecimalsReader(PRIMARY, [NOBODY])(mints)).rejects.toThrow(
+      'no node of the primary chain answers',
+    )
   })
 
   it('PAY-26 T-39 are read from contracts, and from nothing else', async () => {
-    const read = createEvmDecimalsReader([NOBODY, chains.evm.url])
+    const read = createEvmDecimalsReader(EVM, [NOBODY, chains.evm.url])
     const multicall = '0xcA11bde05977b3631167028862bE2a173976CA11'
     const tokens = [TOKENS.USDC.address, TOKENS.WETH.address]
     expect(await read([...tokens, multicall, `0x${'ab'.repeat(20)}`])).toEqual([6, 18, null, null])
-    await expect(createEvmDecimalsReader([NOBODY])(tokens)).rejects.toThrow('no node of the EVM chain answers')
+    await expect(createEvmDecimalsReader(EVM, [NOBODY])(tokens)).rejects.toThrow('no node of the EVM chain answers')
   })
 })
 
@@ -56,7 +58,10 @@ describe('legs', () => {
   }
 
   it('T-39 a token with other decimals is not sold, and is reported once', async () => {
-    const { watched, wrong, legs, wait } = await watch(TOKENS.WETH.address, createEvmDecimalsReader([chains.evm.url]))
+    const { watched, wrong, legs, wait } = await watch(
+      TOKENS.WETH.address,
+      createEvmDecimalsReader(EVM, [chains.evm.url]),
+    )
     for (let i = 0; i < 3; i++) {
       expect((await watched.checked()).size).toBe(0)
       wait(5_000)
@@ -69,7 +74,7 @@ describe('legs', () => {
 
   it('T-39 a token is not sold until its decimals are read, and is sold from then on', async () => {
     const node = await startFaultyNode(chains.evm.url, () => ({ status: 500, body: '' }))
-    const { watched, wrong, wait } = await watch(TOKENS.USDC.address, createEvmDecimalsReader([node.url]))
+    const { watched, wrong, wait } = await watch(TOKENS.USDC.address, createEvmDecimalsReader(EVM, [node.url]))
     expect((await watched.checked()).size).toBe(0)
     expect([...watched.problems().values()]).toEqual(['the decimals of USDC on evm-mainnet could not be read yet'])
     node.behave(async ({ honest }) => ({ body: await honest() }))

@@ -91,9 +91,11 @@ async function readTreasuries(client: Client): Promise<string[]> {
   }
 }
 
-/** The letter case of EVM addresses does not matter; that of primary chain addresses does. */
-function isOurs({ payments: { primary, evm } }: Config, treasury: string): boolean {
-  return treasury === primary?.treasury || treasury.toLowerCase() === evm?.treasury.toLowerCase()
+/** The letter case of EVM addresses does not matter; that of other addresses does. */
+function isOurs({ payments }: Config, treasury: string): boolean {
+  return [...payments.chains].some(([{ family }, own]) =>
+    family === 'evm' ? treasury.toLowerCase() === own.treasury.toLowerCase() : treasury === own.treasury,
+  )
 }
 
 function nothingSold(): ServiceError {

@@ -1,5 +1,4 @@
 import type { AgentHealth } from '@svc/api/agent/info'
-import { EVM, PRIMARY } from '@svc/api/networks'
 import { clockDifference } from '@svc/guard/clock-guard'
 import { Answer } from '@svc/http-service/answer'
 import { warningsOf } from '@svc/payments/selling/not-offered'
@@ -12,14 +11,13 @@ import { type Context, unixNow } from '../context.ts'
 /** 503 only when nothing can be answered. A gateway or chain that is down is shown as failing. */
 export async function checkHealth(context: Context): Promise<Answer<AgentHealth>> {
   const { database, gateway, sales, clock } = context
-  const [isDatabaseUp, isGatewayHealthy, primary_chain, evm_chain, notOffered] = await Promise.all([
+  const [isDatabaseUp, isGatewayHealthy, chains, notOffered] = await Promise.all([
     sql`select 1`.execute(database.db).then(
       () => true,
       () => false,
     ),
     gateway.isHealthy(),
-    sales.health(PRIMARY),
-    sales.health(EVM),
+    sales.health(),
     sales.notOffered(),
   ])
   const warnings = [...warningsOf(notOffered), ...(clock.isWrong() ? [wrongClock(clock.aheadSeconds() ?? 0)] : [])]
@@ -29,7 +27,7 @@ export async function checkHealth(context: Context): Promise<Answer<AgentHealth>
     version: INTERFACE_VERSION,
     release: VERSION,
     time: isoSeconds(unixNow(context)),
-    checks: { database: state(isDatabaseUp), gateway: state(isGatewayHealthy), primary_chain, evm_chain },
+    checks: { database: state(isDatabaseUp), gateway: state(isGatewayHealthy), ...chains },
     ...(warnings.length > 0 && { warnings }),
     ...(notOffered.length > 0 && { not_offered: notOffered }),
   })

@@ -1,5 +1,4 @@
-import { coinOf } from '@svc/api/assets'
-import { NETWORKS } from '@svc/api/networks'
+import { networkNamed } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { NetworkFee } from '@svc/sdk'
 import { amountText, atomicAmount, feeText, knownAsset } from '@svc/sdk/money'
@@ -18,7 +17,7 @@ export async function approvePayment(
   limit: PriceLimit,
 ): Promise<boolean> {
   requireWithin(leg, limit)
-  if (isYes) requireUsualFee(fee)
+  if (isYes) requireUsualFee(leg, fee)
   const amount = shown(askedAmount(leg))
   output.note(
     pairs([
@@ -36,8 +35,8 @@ export async function approvePayment(
 }
 
 /** The node names the fee, and --yes lets nobody see it. */
-function requireUsualFee(fee: NetworkFee | null): void {
-  const network = fee && NETWORKS.find((one) => coinOf(one).ticker === fee.ticker)
+function requireUsualFee({ network: paidOn }: PaymentLeg, fee: NetworkFee | null): void {
+  const network = fee && networkNamed(paidOn)
   const usual = network && atomicAmount(network.usualFee, fee.decimals)
   if (!usual || fee.amount <= usual) return
   throw new Failure(`the network fee is ${shown(feeText(fee))}, more than --yes pays`, 'without --yes you are asked')

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findPayment, watchPayment } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
-import type { PaymentLeg } from '@svc/api/quote'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Client, lockerOf, namedTags, readPurchase } from '@svc/sdk'
 import { GatewayError, isGatewayError, PaymentError } from '@svc/sdk/errors'
@@ -115,7 +114,7 @@ async function newPayment(session: Session, client: Client, options: BuyOptions)
   const { units, provider, asset } = options
   const quote = await client.quote({ units, ...(provider && { provider }) }, { signal: session.world.signal })
   const legs = quote.accepts.filter(({ extra }) => asset === undefined || extra.name === asset)
-  const leg = legs.find((one) => !isEvm(one)) ?? legs[0]
+  const leg = legs.find(({ extra }) => extra.solana_pay) ?? legs[0]
   if (!leg) throw new UsageError(`this service does not accept ${asset}`)
   requireWithin(leg, options)
   // A URL for EVM wallets has no place for the reference of the quote, so anybody could claim the payment.
@@ -127,10 +126,6 @@ async function newPayment(session: Session, client: Client, options: BuyOptions)
     )
   await requireRealMoneyIsSafe(session, quote)
   return { leg, url: request.url, expires_at: quote.extensions.svc.info.expires_at }
-}
-
-function isEvm({ network }: PaymentLeg): boolean {
-  return network.startsWith('eip155:')
 }
 
 /** A phone pays on the real chain, whatever this gateway uses. */

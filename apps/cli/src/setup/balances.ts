@@ -2,6 +2,7 @@
 
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { amountText, KNOWN_ASSETS, type KnownAsset } from '@svc/sdk/money'
+import { nodeNetwork } from '@svc/sdk/node'
 import { Failure } from '../errors.ts'
 import { shown } from '../output/shown.ts'
 import type { Key } from './wallet.ts'
@@ -21,27 +22,28 @@ export async function readBalances(
   signal: AbortSignal,
   commitment: 'processed' | 'confirmed' = 'confirmed',
 ): Promise<Balance[]> {
-  const ask = jsonRpc(rpcUrl, { signal, timeoutMs: TIMEOUT_MS })
-  const [coin, ...tokens] = KNOWN_ASSETS.filter(({ network }) => network.startsWith(`${namespace}:`))
+  const options = { signal, timeoutMs: TIMEOUT_MS }
+  const ask = jsonRpc(rpcUrl, options)
   try {
-    const held = namespace === 'solana' ? await solanaAmounts() : await evmAmounts()
-    const amounts = [coin as KnownAsset, ...tokens.filter(({ address: token }) => (held.get(token) ?? 0n) > 0n)]
-    return amounts.map(({ ticker, decimals, address: token }) => ({
+    const assets = knownOn(namespace, await nodeNetwork(namespace, rpcUrl, options))
+    const held = namespace === 'solana' ? await solanaAmounts(assets) : await evmAmounts(assets)
+    const shownAssets = assets.filter(({ address: asset }, i) => i === 0 || (held.get(asset) ?? 0n) > 0n)
+    return shownAssets.map(({ ticker, decimals, address: asset }) => ({
       asset: ticker,
-      amount: amountText(held.get(token) ?? 0n, decimals),
+      amount: amountText(held.get(asset) ?? 0n, decimals),
     }))
   } catch (error) {
     signal.throwIfAborted()
     throw new Failure(`${new URL(rpcUrl).host} does not tell the balance: ${shown(String((error as Error).message))}`)
   }
 
-  async function solanaAmounts(): Promise<Map<string, bigint>> {
+  async function solanaAmounts([coin]: KnownAssets): Promise<Map<string, bigint>> {
     const config = { encoding: 'jsonParsed', commitment }
     const [lamports, accounts] = (await Promise.all([
       ask('getBalance', [address, { commitment }]),
       ask('getTokenAccountsByOwner', [address, { programId: TOKEN_PROGRAM }, config]),
     ])) as [{ value: number }, { value: { account: { data: { parsed: { info: TokenInfo } } } }[] }]
-    const held = new Map([[(coin as KnownAsset).address, BigInt(lamports.value)]])
+    const held = new Map([[coin.address, BigInt(lamports.value)]])
     for (const { account } of accounts.value) {
       const { mint, tokenAmount } = account.data.parsed.info
       held.set(mint, (held.get(mint) ?? 0n) + BigInt(tokenAmount.amount))
@@ -49,15 +51,25 @@ export async function readBalances(
     return held
   }
 
-  async function evmAmounts(): Promise<Map<string, bigint>> {
+  async function evmAmounts([coin, ...tokens]: KnownAssets): Promise<Map<string, bigint>> {
     const balanceOf = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`
     const questions = [
       ask('eth_getBalance', [address, 'latest']),
       ...tokens.map(({ address: to }) => ask('eth_call', [{ to, data: balanceOf }, 'latest'])),
     ]
     const answers = await Promise.all(questions)
-    return new Map([coin as KnownAsset, ...tokens].map((asset, i) => [asset.address, quantity(answers[i])]))
+    return new Map([coin, ...tokens].map((asset, i) => [asset.address, quantity(answers[i])]))
   }
+}
+
+type KnownAssets = readonly [coin: KnownAsset, ...tokens: KnownAsset[]]
+
+/** On a chain of the namespace that nothing is sold on, those of the first network: its addresses may be there, too. */
+function knownOn(namespace: Key['namespace'], own: string): KnownAssets {
+  const assets = KNOWN_ASSETS.filter(({ network }) => network.startsWith(`${namespace}:`))
+  const [first] = assets
+  const network = assets.some((asset) => asset.network === own) ? own : first?.network
+  return assets.filter((asset) => asset.network === network) as unknown as KnownAssets // a network has a coin
 }
 
 interface TokenInfo {

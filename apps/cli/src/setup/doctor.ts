@@ -3,7 +3,7 @@ import { readAtMost } from '@svc/protocol/read-at-most'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import { VERSION } from '@svc/protocol/version'
 import { NoAnswer, networkErrorReason } from '@svc/sdk/errors'
-import { jsonRpc } from '@svc/sdk/json-rpc'
+import { nodeNetwork } from '@svc/sdk/node'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
 import { durationText } from '../output/quantities.ts'
@@ -159,10 +159,8 @@ async function examineWallet(session: Session, key: Key, index: Discovery | null
 
 /** The CAIP-2 id of the node's chain. */
 async function networkOf({ namespace }: Key, rpcUrl: string, signal: AbortSignal): Promise<string> {
-  const ask = jsonRpc(rpcUrl, { signal, timeoutMs: 10_000 })
   try {
-    if (namespace === 'eip155') return `eip155:${Number(await ask('eth_chainId', []))}`
-    return `solana:${String(await ask('getGenesisHash', [])).slice(0, 32)}`
+    return await nodeNetwork(namespace, rpcUrl, { signal, timeoutMs: 10_000 })
   } catch (error) {
     signal.throwIfAborted()
     const { host } = new URL(rpcUrl)

@@ -2,7 +2,7 @@
 
 import { address, type Instruction } from '@solana/kit'
 import type { Anchor } from '@svc/api/attestations'
-import { PRIMARY } from '@svc/api/networks'
+import { ROLES } from '@svc/api/networks'
 import { createSolanaNodes, type SolanaNodes } from '@svc/payments/solana/nodes'
 import { type SignedTransaction, signTransaction } from '@svc/payments/solana/sign-transaction'
 import { anchorPayload } from '@svc/protocol/anchor'
@@ -55,7 +55,7 @@ export function openPublisher(
   { rpcUrls, quorum }: PublisherNodes,
 ): Publisher | null {
   if (config.kind === 'off' || rpcUrls.length === 0) return null
-  const nodes = createSolanaNodes(PRIMARY, rpcUrls, { quorum })
+  const nodes = createSolanaNodes(ROLES.publication, rpcUrls, { quorum })
   const signer = toBase58(key.publicKey)
   const priority = config.priorityMicroLamports > 0 ? [unitPriceInstruction(config.priorityMicroLamports)] : []
   const maxFee = BASE_FEE + Math.ceil((config.priorityMicroLamports * MAX_COMPUTE_UNITS) / 1_000_000)
@@ -80,7 +80,7 @@ export function openPublisher(
       // The anchor as far as it is known before the transaction is in a block.
       const draft: Anchor = {
         type,
-        chain: PRIMARY.caip2,
+        chain: ROLES.publication.caip2,
         tx: signed.tx,
         slot: null,
         block_time: null,

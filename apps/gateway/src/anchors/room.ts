@@ -1,3 +1,4 @@
+import { ROLES } from '@svc/api/networks'
 import type { Publishing } from '../attestations/publishing.ts'
 import type { Secrets } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -12,21 +13,21 @@ export interface AnchorsContext extends Context, Publishing {
   evmRegistry: EvmRegistry | null
 }
 
-type AnchorSecrets = Pick<Secrets, 'primaryRpcUrls' | 'evmRpcUrls' | 'evmRegistryKey'>
+type AnchorSecrets = Pick<Secrets, 'rpcUrls' | 'evmRegistryKey'>
 
 export function createAnchors(context: Context, secrets: AnchorSecrets): AnchorsContext {
   const { config, signers, queue } = context
   const publisher = openPublisher(config.anchors, signers.publication, {
-    rpcUrls: secrets.primaryRpcUrls,
-    quorum: config.payments.primary?.quorum ?? 1,
+    rpcUrls: secrets.rpcUrls.get(ROLES.publication) ?? [],
+    quorum: config.payments.chains.get(ROLES.publication)?.quorum ?? 1,
   })
   const evmRegistry = openEvmRegistry(context, secrets)
   const queueEntry = createEntryQueue({ queue, evmRegistry })
   return { ...context, publisher, evmRegistry, queueEntry, push: createPush({ ...context, queueEntry }, publisher) }
 }
 
-function openEvmRegistry({ config }: Context, { evmRpcUrls, evmRegistryKey }: AnchorSecrets): EvmRegistry | null {
+function openEvmRegistry({ config }: Context, { rpcUrls, evmRegistryKey }: AnchorSecrets): EvmRegistry | null {
   if (!config.evmRegistry || !evmRegistryKey) return null
-  const { contract } = config.evmRegistry
-  return createEvmRegistry({ rpcUrls: evmRpcUrls, privateKey: evmRegistryKey, contract })
+  const nodes = rpcUrls.get(ROLES.registry) ?? []
+  return createEvmRegistry({ rpcUrls: nodes, privateKey: evmRegistryKey, contract: config.evmRegistry.contract })
 }

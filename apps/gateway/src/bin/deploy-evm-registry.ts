@@ -1,7 +1,7 @@
 // `svc-gateway deploy-evm-registry`: puts a registry on the EVM chain, with EVM_RPC_URLS and EVM_REGISTRY_KEY. Prints the
 // setting that names it; everything else goes to standard error.
 
-import { EVM } from '@svc/api/networks'
+import { ROLES } from '@svc/api/networks'
 import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { createEvmAccount, type EvmAccount } from '@svc/payments/evm/account'
 import { watchTransaction } from '@svc/payments/evm/outcome'
@@ -16,7 +16,9 @@ export async function run(): Promise<void> {
   try {
     const { rpcUrls, privateKey, contract } = readSettings(process.env)
     if (contract) await requireOurs(rpcUrls, privateKey, contract)
-    console.log(`EVM_REGISTRY_CONTRACT=${contract ?? (await deploy(createEvmAccount(EVM, rpcUrls, privateKey)))}`)
+    console.log(
+      `EVM_REGISTRY_CONTRACT=${contract ?? (await deploy(createEvmAccount(ROLES.registry, rpcUrls, privateKey)))}`,
+    )
   } catch (error) {
     console.error(advice(error))
     process.exitCode = COULD_NOT_RUN
@@ -27,7 +29,8 @@ function readSettings(variables: Variables) {
   const settings = new SettingsReader(variables)
   const isProduction = settings.oneOf('SVC_MODE', ['development', 'production'], 'production') === 'production'
   const rpcUrls = settings.list('EVM_RPC_URLS')
-  if (rpcUrls.length === 0) settings.problem(`EVM_RPC_URLS is missing: addresses of nodes of chain ${EVM.chainId}`)
+  if (rpcUrls.length === 0)
+    settings.problem(`EVM_RPC_URLS is missing: addresses of nodes of chain ${ROLES.registry.chainId}`)
   const privateKey = readRegistryKey(settings, isProduction)
   if (!privateKey) settings.problem('EVM_REGISTRY_KEY or EVM_REGISTRY_KEY_FILE must hold the key that will write')
   const contract = readRegistryContract(settings)
@@ -63,5 +66,7 @@ async function deploy(account: EvmAccount): Promise<Address> {
 
 function advice(error: unknown): string {
   const { why, message } = error as { why?: string; message: string }
-  return why === 'unavailable' ? `EVM_RPC_URLS: no node of chain ${EVM.chainId} answers: ${message}` : message
+  return why === 'unavailable'
+    ? `EVM_RPC_URLS: no node of chain ${ROLES.registry.chainId} answers: ${message}`
+    : message
 }

@@ -1,6 +1,7 @@
 // `svc-gateway set-up-registry`: prepares the attestation registry, once. A second run changes nothing. See
 // docs/gateway.md.
 
+import { ROLES } from '@svc/api/networks'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { setUpRegistry } from '../anchors/registry/set-up.ts'
 import { readConfig } from '../config.ts'
@@ -8,13 +9,10 @@ import { readConfig } from '../config.ts'
 export async function run(): Promise<void> {
   try {
     const { config, secrets } = readConfig(process.env)
-    if (secrets.primaryRpcUrls.length === 0) throw new Error('PRIMARY_RPC_URLS must name a node of the primary chain')
+    const rpcUrls = secrets.rpcUrls.get(ROLES.publication) ?? []
+    if (rpcUrls.length === 0) throw new Error('PRIMARY_RPC_URLS must name a node of the primary chain')
     const key = ed25519Signer(secrets.publicationSeed)
-    const { tx, credential, schema } = await setUpRegistry(
-      key,
-      config.anchors.registry.credentialName,
-      secrets.primaryRpcUrls,
-    )
+    const { tx, credential, schema } = await setUpRegistry(key, config.anchors.registry.credentialName, rpcUrls)
     console.log(`credential  ${credential}`)
     console.log(`schema      ${schema}`)
     console.log(tx ? `made by     ${tx}` : 'both were there: nothing to do')

@@ -1,5 +1,4 @@
 import type { Health, Readiness } from '@svc/api/info'
-import { EVM, PRIMARY } from '@svc/api/networks'
 import { clockDifference } from '@svc/guard/clock-guard'
 import { Answer } from '@svc/http-service/answer'
 import { warningsOf } from '@svc/payments/selling/not-offered'
@@ -21,20 +20,18 @@ import type { InfoContext } from './room.ts'
  * database that is behind, a journal that fails, or a clock that is wrong is `degraded` with 200, because it is read from.
  */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
-  const [database, health, primary_chain, evm_chain, signing_key, balance, prices, notOffered, budgets, log] =
-    await Promise.all([
-      works(() => sql`select 1`.execute(context.database.db)),
-      context.providers.health(),
-      context.sales.health(PRIMARY),
-      context.sales.health(EVM),
-      context.statementKeys.health(),
-      context.publishingCosts.balance(),
-      context.sales.prices(),
-      context.sales.notOffered(),
-      // Without a database, `database` says so.
-      budgetStates(context).catch((): BudgetState[] => []),
-      context.logStanding().catch(() => null),
-    ])
+  const [database, health, chains, signing_key, balance, prices, notOffered, budgets, log] = await Promise.all([
+    works(() => sql`select 1`.execute(context.database.db)),
+    context.providers.health(),
+    context.sales.health(),
+    context.statementKeys.health(),
+    context.publishingCosts.balance(),
+    context.sales.prices(),
+    context.sales.notOffered(),
+    // Without a database, `database` says so.
+    budgetStates(context).catch((): BudgetState[] => []),
+    context.logStanding().catch(() => null),
+  ])
   const storage = state([...health.values()].some(Boolean))
   const continuity = context.continuity.status()
   const warnings = [
@@ -57,8 +54,7 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     checks: {
       database,
       storage,
-      primary_chain,
-      evm_chain,
+      ...chains,
       signing_key,
       publication_key: balance.state,
       price_feed: feedState(prices),

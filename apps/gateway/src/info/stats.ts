@@ -1,7 +1,7 @@
 // The numbers that this gateway shows to everybody.
 
 import type { Stats } from '@svc/api/info'
-import { PRIMARY } from '@svc/api/networks'
+import { ROLES } from '@svc/api/networks'
 import { refreshing } from '@svc/concurrency/caches'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
@@ -33,7 +33,7 @@ async function count(context: Pick<Context, 'database' | 'now'>): Promise<Stats>
   return {
     lockers,
     files_proven,
-    last_anchor: last && { network: PRIMARY.caip2, tx: last.tx, sent_at: isoSeconds(last.sent_at) },
+    last_anchor: last && { network: ROLES.publication.caip2, tx: last.tx, sent_at: isoSeconds(last.sent_at) },
     as_of: isoSeconds(unixNow(context)),
   }
 }

@@ -1,4 +1,4 @@
-import { EVM, PRIMARY } from '@svc/api/networks'
+import { chainCheck, NETWORKS } from '@svc/api/networks'
 import type { OperatorOverview, PriceFeed } from '@svc/api/operations'
 import type { PriceState } from '@svc/payments/prices/price-oracle'
 import { toBase58, toHex } from '@svc/protocol/bytes'
@@ -40,10 +40,7 @@ export async function readOverview(context: OperationsContext): Promise<Operator
     budgets: budgets.map(operatorBudget),
     jobs: { ...sumOfJobs(jobs), by_kind: jobs },
     providers: Object.entries(health.providers).map(([provider, state]) => ({ provider, healthy: state === 'ok' })),
-    chains: [
-      { network: PRIMARY.name, state: health.checks.primary_chain },
-      { network: EVM.name, state: health.checks.evm_chain },
-    ],
+    chains: NETWORKS.map((network) => ({ network: network.name, state: health.checks[chainCheck(network)] })),
     keys,
     price_feed: priceFeed(prices, now),
     warnings: health.warnings ?? [],

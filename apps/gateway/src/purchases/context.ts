@@ -1,6 +1,6 @@
 // What the room that sells keeps between requests, besides the tools that every room has.
 
-import { EVM, type Network, PRIMARY } from '@svc/api/networks'
+import type { Network } from '@svc/api/networks'
 import { type Lru, lru } from '@svc/concurrency/caches'
 import type { SalesSecrets } from '@svc/payments/selling/settings'
 import type { Context } from '../context.ts'
@@ -45,19 +45,19 @@ export async function createPurchases(
 /** Imports the x402 libraries only where they are used: they would slow down every start of a gateway. */
 async function openSettlers(
   { config }: Context,
-  { svmFeePayerSeed, evmFacilitatorKey, primaryRpcUrls, evmRpcUrls }: SalesSecrets & X402Secrets,
+  { svmFeePayerSeed, evmFacilitatorKey, rpcUrls }: SalesSecrets & X402Secrets,
 ): Promise<PurchasesContext['settlers']> {
-  const { primary, evm } = config.payments
   const settlers = new Map<Network, Settler>()
-  if (svmFeePayerSeed) {
-    const { createSolanaSettler } = await import('./protocols/x402/solana-settler.ts')
-    const nodes = { rpcUrls: primaryRpcUrls, quorum: primary?.quorum ?? 1 }
-    settlers.set(PRIMARY, createSolanaSettler({ ...nodes, seed: svmFeePayerSeed }))
-  }
-  if (evmFacilitatorKey) {
-    const { createEvmSettler } = await import('./protocols/x402/evm-settler.ts')
-    const nodes = { rpcUrls: evmRpcUrls, quorum: evm?.quorum ?? 1 }
-    settlers.set(EVM, createEvmSettler({ ...nodes, key: evmFacilitatorKey }))
+  for (const [network, { quorum }] of config.payments.chains) {
+    const nodes = { rpcUrls: rpcUrls.get(network) ?? [], quorum }
+    if (network.family === 'solana' && svmFeePayerSeed) {
+      const { createSolanaSettler } = await import('./protocols/x402/solana-settler.ts')
+      settlers.set(network, createSolanaSettler(network, nodes, svmFeePayerSeed))
+    }
+    if (network.family === 'evm' && evmFacilitatorKey) {
+      const { createEvmSettler } = await import('./protocols/x402/evm-settler.ts')
+      settlers.set(network, createEvmSettler(network, nodes, evmFacilitatorKey))
+    }
   }
   return settlers
 }

@@ -16,21 +16,21 @@ import type { Context } from '../context.ts'
 /** As many gifts in a minute as an address may otherwise make requests, divided by this. */
 const COST = 20
 
-/** The nodes of both chains, which give coins away. */
+/** The nodes of the chains, which give coins away. */
 export type LocalChains = ReturnType<typeof connectLocalChains>
 
 /** Null in production, and where a chain is not on this machine: only local chains give coins away. */
-export function openLocalChains({ config, sales }: Context, secrets: NodeUrls): LocalChains | null {
-  const isLocal = [...secrets.primaryRpcUrls, ...secrets.evmRpcUrls].every(isOnThisMachine)
-  return config.mode === 'development' && isLocal ? connectLocalChains(sales, secrets) : null
+export function openLocalChains({ config, sales }: Context, { rpcUrls }: NodeUrls): LocalChains | null {
+  const isLocal = [...rpcUrls.values()].flat().every(isOnThisMachine)
+  return config.mode === 'development' && isLocal ? connectLocalChains(sales, { rpcUrls }) : null
 }
 
-type NodeUrls = Pick<SalesSecrets, 'primaryRpcUrls' | 'evmRpcUrls'>
+type NodeUrls = Pick<SalesSecrets, 'rpcUrls'>
 
-function connectLocalChains({ payerNodes }: Context['sales'], { primaryRpcUrls, evmRpcUrls }: NodeUrls) {
+function connectLocalChains({ payerNode }: Context['sales'], { rpcUrls }: NodeUrls) {
   return {
-    solana: { node: payerNodes.solana, pool: connectSolanaUnread(PRIMARY, primaryRpcUrls) },
-    eip155: { node: payerNodes.evm, pool: connectEvm(EVM, evmRpcUrls) },
+    solana: { node: payerNode(PRIMARY), pool: connectSolanaUnread(PRIMARY, rpcUrls.get(PRIMARY) ?? []) },
+    eip155: { node: payerNode(EVM), pool: connectEvm(EVM, rpcUrls.get(EVM) ?? []) },
   }
 }
 

@@ -1,10 +1,17 @@
 // Settings of the purchases room: prices, terms, the locker limit, and the keys that send x402 payments.
 
+import { NETWORKS, type Network } from '@svc/api/networks'
 import { PROVIDERS, type Provider, type Terms } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
 import { readEvmKey } from '@svc/http-service/evm-keys'
 import { readOptionalKey } from '@svc/http-service/keys'
-import { isPositive, readSalesConfig, type SalesConfig, type SalesSecrets } from '@svc/payments/selling/settings'
+import {
+  isPositive,
+  readSalesConfig,
+  type SalesConfig,
+  type SalesSecrets,
+  settingsOf,
+} from '@svc/payments/selling/settings'
 
 export interface PaymentConfig extends SalesConfig {
   /** USD for one unit, as decimal text. */
@@ -117,7 +124,7 @@ function defaultTerms(provider: string, given: Partial<Terms> = {}): Terms {
 export interface X402Config {
   /** Whether there is a key to send payments with. */
   isOpen: boolean
-  /** Whether there is one for the EVM chain, where payments are authorizations that anybody may send. */
+  /** Whether there is one for EVM chains, where payments are authorizations that anybody may send. */
   takesAuthorizations: boolean
   /** How long a request waits for the chain before it answers that the payment is pending. */
   waitSeconds: number
@@ -128,20 +135,26 @@ export interface X402Secrets {
   evmFacilitatorKey: Uint8Array | null
 }
 
-/** A chain without a key takes no signed payments. The keys also pay the network fees. */
+/** A family without a key takes no signed payments. The keys also pay the network fees. */
 export function readX402Settings(
   settings: SettingsReader,
-  chains: Pick<SalesConfig, 'primary' | 'evm'>,
+  { chains }: Pick<SalesConfig, 'chains'>,
   isProduction: boolean,
 ): [X402Config, X402Secrets] {
   const svmFeePayerSeed = readOptionalKey(settings, 'X402_SVM_FEE_PAYER_KEY', isProduction)
   const evmFacilitatorKey = readEvmKey(settings, 'X402_EVM_FACILITATOR_KEY', isProduction)
-  if (svmFeePayerSeed && !chains.primary) settings.problem('X402_SVM_FEE_PAYER_KEY needs PRIMARY_RPC_URLS')
-  if (evmFacilitatorKey && !chains.evm) settings.problem('X402_EVM_FACILITATOR_KEY needs EVM_RPC_URLS')
+  if (svmFeePayerSeed) requireChain('X402_SVM_FEE_PAYER_KEY', 'solana')
+  if (evmFacilitatorKey) requireChain('X402_EVM_FACILITATOR_KEY', 'evm')
   const waitSeconds = settings.integer('X402_WAIT_SECONDS', 20, { min: 0, max: 300 })
   const isOpen = svmFeePayerSeed !== null || evmFacilitatorKey !== null
   return [
     { isOpen, takesAuthorizations: evmFacilitatorKey !== null, waitSeconds },
     { svmFeePayerSeed, evmFacilitatorKey },
   ]
+
+  function requireChain(key: string, family: Network['family']): void {
+    const ofFamily = NETWORKS.filter((network) => network.family === family)
+    if (ofFamily.some((network) => chains.has(network))) return
+    settings.problem(`${key} needs ${ofFamily.map((network) => settingsOf(network)[0]).join(' or ')}`)
+  }
 }

@@ -1,7 +1,7 @@
 // How each kind of wallet pays, with this gateway as its node. Loaded when a wallet is connected.
 
 import { coinOf } from '@svc/api/assets'
-import { networkNamed, PRIMARY } from '@svc/api/networks'
+import { networkNamed } from '@svc/api/networks'
 import { PaymentError, type Wallet } from '@svc/sdk'
 import {
   type EvmRequest,
@@ -82,14 +82,14 @@ function standardWallet(node: GatewayNode, account: WalletAccount, sign: unknown
   })
 }
 
-const CHAINS: Readonly<Record<string, WalletAccount['chains'][number]>> = {
-  [PRIMARY.caip2]: 'solana:mainnet',
-  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'solana:devnet',
-}
+const SOLANA_DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 
 /** What wallets call the chain of a leg. */
 function chainOf({ isLocal }: GatewayNode, network: string): WalletAccount['chains'][number] {
-  return isLocal ? 'solana:localnet' : (CHAINS[network] ?? 'solana:mainnet')
+  if (isLocal) return 'solana:localnet'
+  if (network === SOLANA_DEVNET) return 'solana:devnet'
+  const known = networkNamed(network)
+  return known?.family === 'solana' ? known.walletChain : 'solana:mainnet'
 }
 
 export function injectedEvmPayer(wallet: EvmProvider, address: string): Promise<Paying> {

@@ -43,10 +43,10 @@ export async function open(): Promise<Parser> {
   const node = await startLyingNode()
   const rpcUrls = [node.url]
   const reader = createEvmPaymentReader({ rpcUrls, chainId: EVM.chainId })
-  const readBalances = createEvmBalanceReader(rpcUrls)
-  const readDecimals = createEvmDecimalsReader(rpcUrls)
+  const readBalances = createEvmBalanceReader(EVM, rpcUrls)
+  const readDecimals = createEvmDecimalsReader(EVM, rpcUrls)
 
-  async function checkReading(destination: typeof NATIVE): Promise<void> {
+  async function checkReading(destination: { asset: string; payTo: string }): Promise<void> {
     const reading = await reader.read(TX, destination)
     must(OUTCOMES.includes(reading.outcome), 'has an outcome of its own')
     if (reading.outcome !== 'found') return

@@ -32,7 +32,7 @@ export async function open(): Promise<Parser> {
 }
 
 async function checkTransaction(raw: string): Promise<void> {
-  const inspected = await inspectEvmPayment(raw, LEGS)
+  const inspected = await inspectEvmPayment(EVM, raw, LEGS)
   if (inspected.outcome !== 'payment') return
   must(inspected.tx === keccak256(inspected.raw as Hex), 'names another transaction')
   const { r, s, v, yParity, ...fields } = parseTransaction(inspected.raw as TransactionSerialized)

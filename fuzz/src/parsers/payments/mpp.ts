@@ -11,7 +11,7 @@ import { accepted, json, latin1, must, mustEqual, type Parser } from '../engine/
 import { PAY_REQ_ID, TREASURY } from './solana-wire.ts'
 
 const TEXTS = quoteTexts({ payReqId: PAY_REQ_ID, expiresAt: 1_800_000_000 })
-const PAYEE = { realm: 'gateway.example', isDevelopment: false, primaryWallet: TREASURY, takesAuthorizations: true }
+const PAYEE = { realm: 'gateway.example', isDevelopment: false, solanaWallet: TREASURY, takesAuthorizations: true }
 const leg = (network: string, asset: string, name: string) =>
   ({ network, asset, payTo: TREASURY, amount: '7', extra: { name, decimals: 6 } }) as unknown as PaymentLeg // all that is read of it
 const CHARGES = chargesOf(

@@ -55,8 +55,8 @@ export async function open(): Promise<Parser> {
   const rpcUrls = [node.url]
   const reader = createSolanaPaymentReader({ rpcUrls, genesisHash: PRIMARY.genesisHash })
   const nodes = createSolanaNodes(PRIMARY, rpcUrls)
-  const readBalances = createSolanaBalanceReader(rpcUrls)
-  const readDecimals = createSolanaDecimalsReader(rpcUrls)
+  const readBalances = createSolanaBalanceReader(PRIMARY, rpcUrls)
+  const readDecimals = createSolanaDecimalsReader(PRIMARY, rpcUrls)
   const asked = <T>(question: () => Promise<T>) => acceptedLater(ChainUnavailable, question)
 
   return {

@@ -21,7 +21,7 @@ const LEG = {
   payReqId: PAY_REQ_ID,
 }
 /** It is never asked to send, so it needs no node. */
-const settler = createSolanaSettler({ rpcUrls: [], quorum: 1, seed: new Uint8Array(32).fill(1) })
+const settler = createSolanaSettler(PRIMARY, { rpcUrls: [], quorum: 1 }, new Uint8Array(32).fill(1))
 /** Before the message: the number of signatures, and one of them. */
 const SIGNED_BYTES = 65
 

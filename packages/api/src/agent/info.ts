@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import * as errorPages from '../error-pages.ts'
 import * as gateway from '../info.ts'
+import { byChainCheck } from '../networks.ts'
 import { Hex, Timestamp, Words } from '../wire.ts'
 import { SUBSCRIPTION_DAYS } from './subscriptions.ts'
 
@@ -18,8 +19,7 @@ export const AgentHealth = Type.Object(
     checks: Type.Object({
       database: CheckState,
       gateway: CheckState,
-      primary_chain: CheckState,
-      evm_chain: CheckState,
+      ...byChainCheck(() => CheckState),
     }),
     warnings: Type.Optional(
       Type.Array(Type.String(), { description: 'What needs the attention of the operator, as sentences.' }),

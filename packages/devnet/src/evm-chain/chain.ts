@@ -1,11 +1,13 @@
+import { ASSETS } from '@svc/api/assets'
+import { EVM, type EvmNetwork } from '@svc/api/networks'
 import { limit } from '@svc/concurrency/locks'
 import { type Address, type Hash, type Hex, hexToBigInt, numberToHex } from 'viem'
 import type { Landing } from '../landing.ts'
 import { RPC_CODES, RpcError } from '../rpc-error.ts'
 import { createBlockClock, seconds } from './block-clock.ts'
-import { TOKENS, type Token } from './contracts.ts'
+import { type Token, tokensOf } from './contracts.ts'
 import type { Engine } from './engine.ts'
-import { faucetTransaction } from './faucet.ts'
+import { coinGrant, faucetTransaction } from './faucet.ts'
 import { createGenesis } from './genesis.ts'
 import { type Entry, openJournal } from './journal.ts'
 import { CALLS, CHANGES, REFUSED, resolveTags, SENDS } from './methods.ts'
@@ -41,6 +43,8 @@ export type ChainOptions = {
   now?: () => number
   /** `later` unless given. */
   landing?: Landing
+  /** Whose chain it is; that of `EVM` unless given. */
+  network?: EvmNetwork
   /** What the faucet knows; those that are sold for unless given. */
   tokens?: readonly Token[]
 }
@@ -54,11 +58,12 @@ type Head = { number: number; hash: Hash; time: number }
 type Made = Omit<Entry, 'head'> & { result: unknown; block: number }
 
 export async function openChain(options: ChainOptions): Promise<EvmChain> {
-  const { stateFile, now = Date.now, landing = 'later', tokens = Object.values(TOKENS) } = options
+  const { stateFile, now = Date.now, landing = 'later', network = EVM } = options
+  const { tokens = tokensOf(ASSETS, network) } = options
   const journal = stateFile === undefined ? undefined : openJournal(stateFile, seconds(now()))
   const genesisTime = journal?.genesisTime ?? seconds(now())
   const depth = landing === 'later' ? FINALITY_DEPTH : 0
-  let engine = await createGenesis(genesisTime)
+  let engine = await createGenesis(network, genesisTime)
   let head = await readHead(engine)
   let isClosed = false
   /** The time at which the oldest transaction of the pool was sent, in seconds; null for an empty pool. */
@@ -172,7 +177,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
     const sentAfter = kept.findLastIndex(({ method }) => !SENDS.has(method)) + 1
     const left = [...kept.splice(sentAfter), ...(first === -1 ? [] : made.slice(first))]
     abandoned = { engine, head }
-    engine = await createGenesis(genesisTime)
+    engine = await createGenesis(network, genesisTime)
     head = await readHead(engine)
     made = []
     waitingSince = null
@@ -186,7 +191,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
   }
 
   async function grant(params: readonly unknown[]): Promise<unknown> {
-    const hash = await change('eth_sendTransaction', [faucetTransaction(params, tokens)])
+    const hash = await change('eth_sendTransaction', [faucetTransaction(params, [coinGrant(network), ...tokens])])
     if (landing === 'later') await change('evm_mine', [])
     return hash
   }

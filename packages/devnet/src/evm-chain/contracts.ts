@@ -1,5 +1,5 @@
 import { ASSETS, type Asset, isCoin, type TickerOn } from '@svc/api/assets'
-import { EVM } from '@svc/api/networks'
+import { EVM, type EvmNetwork } from '@svc/api/networks'
 import { type Address, concat, getAddress, type Hex, keccak256, numberToHex, parseAbi, slice, stringToHex } from 'viem'
 import compiled from './contracts/compiled.json' with { type: 'json' }
 
@@ -12,9 +12,9 @@ const GENESIS_CODE: ReadonlyMap<string, string> = new Map([
   ['WETH', compiled.Weth.code],
 ])
 
-/** The tokens of a declaration. Those that have an address there have it here as well, since wallets sign for it. */
-export function tokensOf(assets: readonly Asset[]): Token[] {
-  const tokens = assets.filter((asset) => asset.network === EVM && !isCoin(asset))
+/** The tokens that are declared on a network. Those that have an address there have it here as well, since wallets sign for it. */
+export function tokensOf(assets: readonly Asset[], network: EvmNetwork = EVM): Token[] {
+  const tokens = assets.filter((asset) => asset.network === network && !isCoin(asset))
   return tokens.map(({ ticker, decimals, address }) => ({
     ticker,
     address: getAddress(typeof address === 'string' ? address : madeUpAddress(ticker)),
@@ -29,8 +29,9 @@ export const TOKENS = Object.fromEntries(tokensOf(ASSETS).map((token) => [token.
   Record<Exclude<TickerOn<'evm'>, 'MON'>, Token>
 >
 
-export function isOfGenesis({ ticker }: Token): boolean {
-  return GENESIS_CODE.has(ticker)
+/** On every chain it has those of `EVM`, at the addresses that they have there. */
+export function isOfGenesis({ ticker, address }: Token): boolean {
+  return GENESIS_CODE.has(ticker) && Object.values(TOKENS).some((token) => token.address === address)
 }
 
 function madeUpAddress(ticker: string): Hex {

@@ -1,7 +1,4 @@
-import { EVM } from '@svc/api/networks'
 import type { Address, Hex } from 'viem'
-
-export const CHAIN_ID = EVM.chainId
 
 export type DevAccount = { address: Address; privateKey: Hex }
 

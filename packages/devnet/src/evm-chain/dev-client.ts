@@ -1,7 +1,8 @@
+import { EVM, type EvmNetwork } from '@svc/api/networks'
 import { createClient, defineChain, type Hash, http, publicActions, testActions, walletActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { CHAIN_ID, type DevAccount } from './dev-accounts.ts'
-import { COIN } from './faucet.ts'
+import type { DevAccount } from './dev-accounts.ts'
+import { coinGrant } from './faucet.ts'
 
 type Faucet = { Method: 'dev_faucet'; Parameters: unknown[]; ReturnType: Hash }
 
@@ -12,10 +13,10 @@ const MAX_QUESTIONS = 10
  * A stock viem client that reads, signs for one account, and controls the chain (mine, setNextBlockTimestamp, …). It
  * waits until what it sends has landed, as a wallet does.
  */
-export function connectAs(account: DevAccount, url: string) {
+export function connectAs(account: DevAccount, url: string, network: EvmNetwork = EVM) {
   return createClient({
     account: privateKeyToAccount(account.privateKey),
-    chain: viemChain(url),
+    chain: viemChain(url, network),
     transport: http(),
     // By default viem asks every four seconds, and may return the block number of four seconds ago.
     pollingInterval: 5,
@@ -44,11 +45,12 @@ export function connectAs(account: DevAccount, url: string) {
 
 export type DevClient = ReturnType<typeof connectAs>
 
-function viemChain(url: string) {
+function viemChain(url: string, network: EvmNetwork) {
+  const { ticker, decimals } = coinGrant(network)
   return defineChain({
-    id: CHAIN_ID,
+    id: network.chainId,
     name: 'Local EVM',
-    nativeCurrency: { name: COIN.ticker, symbol: COIN.ticker, decimals: COIN.decimals },
+    nativeCurrency: { name: ticker, symbol: ticker, decimals },
     rpcUrls: { default: { http: [url] } },
   })
 }

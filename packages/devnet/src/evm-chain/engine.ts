@@ -10,7 +10,6 @@ import {
 } from '@nomicfoundation/edr'
 import { decodeErrorResult, type Hex } from 'viem'
 import { RPC_CODES, RpcError } from '../rpc-error.ts'
-import { CHAIN_ID } from './dev-accounts.ts'
 
 export const HARDFORK = PRAGUE
 
@@ -19,6 +18,7 @@ export type Engine = { request(method: string, params?: readonly unknown[]): Pro
 
 /** Block 0. */
 export type Genesis = {
+  chainId: number
   /** Seconds. */
   time: number
   accounts: AccountOverride[]
@@ -55,10 +55,10 @@ async function createContext(): Promise<EdrContext> {
   return created
 }
 
-function providerConfig({ time, accounts, ownedKeys }: Genesis): ProviderConfig {
+function providerConfig({ chainId, time, accounts, ownedKeys }: Genesis): ProviderConfig {
   return {
-    chainId: BigInt(CHAIN_ID),
-    networkId: BigInt(CHAIN_ID),
+    chainId: BigInt(chainId),
+    networkId: BigInt(chainId),
     hardfork: HARDFORK,
     genesisState: accounts,
     ownedAccounts: ownedKeys,

@@ -1,5 +1,5 @@
 import { coinOf } from '@svc/api/assets'
-import { EVM } from '@svc/api/networks'
+import type { EvmNetwork } from '@svc/api/networks'
 import { type Address, encodeFunctionData, type Hex, isAddress, numberToHex, parseUnits } from 'viem'
 import { invalidParams, type RpcError } from '../rpc-error.ts'
 import { MINT_ABI, type Token } from './contracts.ts'
@@ -8,19 +8,21 @@ import { DEV_MINTER } from './dev-accounts.ts'
 /** The coin of the chain, or a token on it. */
 export type Grantable = Pick<Token, 'ticker' | 'decimals'> & { address?: Address }
 
-export const COIN: Grantable = { ticker: coinOf(EVM).ticker, decimals: coinOf(EVM).decimals }
+export function coinGrant(network: EvmNetwork): Grantable {
+  const { ticker, decimals } = coinOf(network)
+  return { ticker, decimals }
+}
 
 const MAX_AMOUNT = 1_000_000_000
 
 /** `dev_faucet [address, asset, amount]`, the amount in display units: the transaction that grants it. */
-export function faucetTransaction(params: readonly unknown[], tokens: readonly Token[]): UnsignedTransaction {
+export function faucetTransaction(params: readonly unknown[], assets: readonly Grantable[]): UnsignedTransaction {
   const [address, ticker, amount] = params
   if (params.length !== 3)
     throw invalid('wants three parameters [address, asset, amount], e.g. ["0x…", "USDC", "25.5"]')
   if (typeof address !== 'string' || !isAddress(address, { strict: false })) {
     throw invalid('address must be 0x and 40 hex digits')
   }
-  const assets = [COIN, ...tokens]
   const asset = assets.find((one) => one.ticker === ticker)
   if (!asset) throw invalid(`asset must be one of ${assets.map((one) => one.ticker).join(', ')}`)
   return grantTransaction(address, asset, unitsOf(amount, asset))

@@ -1,7 +1,8 @@
 // One EVM chain in a process of its own.
 
 import { join } from 'node:path'
-import { CHAIN_ID, DEV_PAYERS, DEV_TREASURY } from './dev-accounts.ts'
+import { EVM } from '@svc/api/networks'
+import { DEV_PAYERS, DEV_TREASURY } from './dev-accounts.ts'
 import { startEvmChain } from './start.ts'
 
 const { DEV_EVM_RPC_PORT, DATA_DIR } = process.env
@@ -10,7 +11,7 @@ const running = await startEvmChain({
   landing: 'at once',
   ...(DATA_DIR ? { stateFile: join(DATA_DIR, 'evm-chain.jsonl') } : {}),
 })
-console.log(`EVM chain ${CHAIN_ID} on ${running.url}${DATA_DIR ? `, kept in ${DATA_DIR}` : ', in memory only'}`)
+console.log(`EVM chain ${EVM.chainId} on ${running.url}${DATA_DIR ? `, kept in ${DATA_DIR}` : ', in memory only'}`)
 console.log(`treasury ${DEV_TREASURY.address}`)
 for (const { address, privateKey } of DEV_PAYERS) console.log(`payer    ${address}  key ${privateKey}`)
 

@@ -1,8 +1,10 @@
+import { ASSETS } from '@svc/api/assets'
+import { EVM } from '@svc/api/networks'
 import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex, parseUnits } from 'viem'
 import { startHttpServer } from '../http-server.ts'
 import { createRefusals, type LocalNode, type NodeFaults } from '../node-faults.ts'
 import { type ChainOptions, type EvmChain, openChain } from './chain.ts'
-import { isOfGenesis, TOKENS, type Token } from './contracts.ts'
+import { isOfGenesis, type Token, tokensOf } from './contracts.ts'
 import { DEV_PAYERS } from './dev-accounts.ts'
 import { createFront } from './front.ts'
 import { PAYER_FUNDS } from './genesis.ts'
@@ -42,8 +44,9 @@ function balanceSlot(owner: Address): Hex {
 
 export async function startEvmChain(options: EvmChainOptions): Promise<RunningEvmChain> {
   const { port, host = '127.0.0.1', replayInBackground = false, ...chainOptions } = options
+  const { network = EVM, tokens = tokensOf(ASSETS, network) } = options
   const chain = await openChain(chainOptions)
-  const ready = chain.replayed.then(() => addTokens(chain, options.tokens ?? Object.values(TOKENS)))
+  const ready = chain.replayed.then(() => addTokens(chain, tokens))
   if (!replayInBackground) await ready
   // Requests that wait for the replay get its error.
   ready.catch(() => {})

@@ -1,4 +1,5 @@
 import type { Address } from '@solana/kit'
+import type { SolanaNetwork } from '@svc/api/networks'
 import type { LiteSVM } from 'litesvm'
 import type { Landing } from '../landing.ts'
 import type { Journal } from './journal.ts'
@@ -43,6 +44,7 @@ import {
 import { decodeWireTransaction, type WireTransaction } from './transactions/wire-transaction.ts'
 
 export interface PrimaryChain {
+  readonly network: SolanaNetwork
   readonly svm: LiteSVM
   readonly timeline: Timeline
   view(commitment: Commitment): View
@@ -86,6 +88,7 @@ export interface PrimaryChain {
 }
 
 export interface ChainOptions extends Machine {
+  readonly network: SolanaNetwork
   readonly landing: Landing
   readonly now: () => number
   readonly journal: Journal
@@ -153,6 +156,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
   }
 
   return {
+    network: options.network,
     svm,
     timeline,
     view,

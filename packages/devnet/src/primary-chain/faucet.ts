@@ -13,7 +13,6 @@ import {
 import { getTransferSolInstruction } from '@solana-program/system'
 import { getCreateAssociatedTokenIdempotentInstruction, getMintToCheckedInstruction } from '@solana-program/token'
 import { coinOf } from '@svc/api/assets'
-import { PRIMARY } from '@svc/api/networks'
 import { invalidParams, RPC_CODES, RpcError } from '../rpc-error.ts'
 import type { PrimaryChain } from './chain.ts'
 import { FAUCET, MINT_AUTHORITY, MINTS, TOKEN_ASSETS, type TokenAsset, tokenAccountOf } from './dev-accounts.ts'
@@ -24,7 +23,6 @@ import type { TransactionRecord } from './transactions/history.ts'
 import { decodeWireTransaction } from './transactions/wire-transaction.ts'
 
 const USAGE = 'dev_faucet takes [address, asset, amount]'
-const COIN = coinOf(PRIMARY)
 const U64_MAX = 2n ** 64n - 1n
 
 export const faucetMethods: Methods = {
@@ -32,11 +30,12 @@ export const faucetMethods: Methods = {
 
   async dev_faucet(chain, params) {
     const to = addressAt(params, 0)
-    const asset = [COIN.ticker, ...TOKEN_ASSETS].find((name) => name === params[1])
+    const coin = coinOf(chain.network)
+    const asset = [coin.ticker, ...TOKEN_ASSETS].find((name) => name === params[1])
     if (asset === undefined)
-      throw invalidParams(`${USAGE}: asset must be one of ${COIN.ticker}, ${TOKEN_ASSETS.join(', ')}`)
+      throw invalidParams(`${USAGE}: asset must be one of ${coin.ticker}, ${TOKEN_ASSETS.join(', ')}`)
     const token = TOKEN_ASSETS.find((name) => name === asset)
-    const amount = amountAt(params, 2, token ? MINTS[token].decimals : COIN.decimals)
+    const amount = amountAt(params, 2, token ? MINTS[token].decimals : coin.decimals)
     const record = token ? await giveTokens(chain, to, token, amount) : giveSol(chain, to, amount)
     // Wallets go by confirmed blocks.
     chain.settle()

@@ -1,3 +1,4 @@
+import { PRIMARY, type SolanaNetwork } from '@svc/api/networks'
 import { startHttpServer } from '../http-server.ts'
 import type { Landing } from '../landing.ts'
 import { createRefusals, type LocalNode, type NodeFaults } from '../node-faults.ts'
@@ -20,6 +21,8 @@ export interface PrimaryChainOptions {
   readonly stateFile?: string
   /** `later` unless given. */
   readonly landing?: Landing
+  /** Whose chain it is; that of `PRIMARY` unless given. */
+  readonly network?: SolanaNetwork
   /** File with the registry's real program; without it the chain uses a stand-in. */
   readonly registryProgram?: string
   /** Unix milliseconds. */
@@ -36,7 +39,15 @@ export interface RunningPrimaryChain {
 }
 
 export async function startPrimaryChain(options: PrimaryChainOptions): Promise<RunningPrimaryChain> {
-  const { port, webSocketPort, host = '127.0.0.1', stateFile, landing = 'later', now = Date.now } = options
+  const {
+    port,
+    webSocketPort,
+    host = '127.0.0.1',
+    stateFile,
+    landing = 'later',
+    now = Date.now,
+    network = PRIMARY,
+  } = options
   const svm = await createGenesis()
   const withRegistry = installRegistry(svm, options.registryProgram)
   let chain: PrimaryChain
@@ -49,7 +60,7 @@ export async function startPrimaryChain(options: PrimaryChainOptions): Promise<R
   try {
     if (webSocketPort) servers.push(await startHttpServer(front, { port: webSocketPort, host, onUpgrade }))
     const { journal, past } = stateFile ? openJournal(stateFile) : { journal: NO_JOURNAL, past: NO_PAST }
-    chain = createChain({ svm, withRegistry, now, journal, past, landing })
+    chain = createChain({ network, svm, withRegistry, now, journal, past, landing })
   } catch (error) {
     await Promise.all(servers.map(({ stop }) => stop()))
     throw error

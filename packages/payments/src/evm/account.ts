@@ -1,9 +1,11 @@
-// An account of ours on the EVM chain. It signs without sending, so that a transaction can be noted in between.
+// An account of ours on an EVM chain. It signs without sending, so that a transaction can be noted in between.
 
+import { coinOf } from '@svc/api/assets'
+import type { EvmNetwork } from '@svc/api/networks'
 import { type Address, formatEther, type Hex, keccak256, parseTransaction, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { answerOf, EvmError, rejectAsEvmError } from './errors.ts'
-import { connectEvmBatches, createEvmClient, type EvmChain } from './nodes.ts'
+import { connectEvmBatches, createEvmClient } from './nodes.ts'
 import { quantity } from './rpc-answers.ts'
 
 /** How long we count what we sent ourselves: some nodes do not count what is not in a block yet. */
@@ -38,15 +40,15 @@ export function maxFeeGwei(raw: Hex): number {
 export type EvmAccount = ReturnType<typeof createEvmAccount>
 
 export function createEvmAccount(
-  chain: EvmChain,
+  network: EvmNetwork,
   rpcUrls: readonly string[],
   privateKey: Uint8Array,
   timeoutMs?: number,
 ) {
   const account = privateKeyToAccount(toHex(privateKey))
   const { address } = account
-  const client = createEvmClient(chain, rpcUrls, account, timeoutMs)
-  const batches = connectEvmBatches(chain, rpcUrls, timeoutMs === undefined ? {} : { timeoutMs })
+  const client = createEvmClient(network, rpcUrls, account, timeoutMs)
+  const batches = connectEvmBatches(network, rpcUrls, timeoutMs === undefined ? {} : { timeoutMs })
   let next = { nonce: 0, until: 0 }
 
   /**
@@ -87,7 +89,7 @@ export function createEvmAccount(
       if (balance < most)
         throw new EvmError(
           'unfunded',
-          `${address} has ${formatEther(balance)} of the ${formatEther(most)} MON that the transaction may cost`,
+          `${address} has ${formatEther(balance)} of the ${formatEther(most)} ${coinOf(network).ticker} that the transaction may cost`,
         )
       return { gas, maxFeePerGas, maxPriorityFeePerGas }
     },
@@ -95,7 +97,7 @@ export function createEvmAccount(
     async sign(transaction: Call & Costs): Promise<SignedTransaction> {
       const counted = await client.getTransactionCount({ address, blockTag: 'pending' }).catch(rejectAsEvmError)
       const nonce = performance.now() < next.until ? Math.max(counted, next.nonce) : counted
-      const raw = await account.signTransaction({ ...transaction, nonce, type: 'eip1559', chainId: chain.chainId })
+      const raw = await account.signTransaction({ ...transaction, nonce, type: 'eip1559', chainId: network.chainId })
       return { tx: keccak256(raw), raw }
     },
 

@@ -1,4 +1,4 @@
-import { EVM } from '@svc/api/networks'
+import { NATIVE_ASSETS } from '@svc/api/networks'
 import type { Hex } from 'viem'
 import type { Destination } from '../payment.ts'
 import { AUTHORIZATION_USED, authorizationId } from './authorizations.ts'
@@ -18,7 +18,7 @@ interface Arrival {
 export function arrivalOf(receipt: Receipt, transaction: Transaction, destination: Destination): Arrival {
   const asset = destination.asset.toLowerCase()
   const payTo = destination.payTo.toLowerCase()
-  if (asset === EVM.nativeAsset) return nativeArrival(transaction, payTo)
+  if (asset === NATIVE_ASSETS.evm) return nativeArrival(transaction, payTo)
   const logs = receipt.logs.filter((log) => log.address === asset && !log.removed)
   const authorized = logs.flatMap((log, i) => readAuthorized(log, logs[i + 1], payTo))
   if (destination.authorization === undefined) return tokenArrival(logs, payTo, authorized)

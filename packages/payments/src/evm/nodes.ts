@@ -1,7 +1,7 @@
-// Nodes of the EVM chain: as a pool to ask, and as one viem client that takes the next node when one does not answer.
+// Nodes of an EVM chain: as a pool to ask, and as one viem client that takes the next node when one does not answer.
 
 import { coinOf } from '@svc/api/assets'
-import { EVM } from '@svc/api/networks'
+import type { EvmNetwork } from '@svc/api/networks'
 import { retry } from '@svc/concurrency/retry'
 import {
   type Account,
@@ -32,11 +32,6 @@ import {
 } from '../nodes/node-pool.ts'
 import { quantity } from './rpc-answers.ts'
 
-export interface EvmChain {
-  chainId: number
-  name: string
-}
-
 /** Errors that a node answers with are `RpcRequestError`, which viem reads reverts from. */
 export type EvmRpc = JsonRpc
 
@@ -50,7 +45,7 @@ const TIMEOUT_MS = 5_000
 const BASE_FEE_MULTIPLIER = 2
 
 export function connectEvm(
-  { chainId }: Pick<EvmChain, 'chainId'>,
+  { chainId }: Pick<EvmNetwork, 'chainId'>,
   rpcUrls: readonly string[],
   { retryCount = 0, timeoutMs = TIMEOUT_MS, quorum = 1 }: EvmPoolOptions = {},
 ): NodePool<EvmRpc> {
@@ -73,7 +68,7 @@ export function connectEvm(
 
 /** As `connectEvm`, for questions whose answers must be of one moment: one address may stand for several machines. */
 export function connectEvmBatches(
-  { chainId }: Pick<EvmChain, 'chainId'>,
+  { chainId }: Pick<EvmNetwork, 'chainId'>,
   rpcUrls: readonly string[],
   { timeoutMs = TIMEOUT_MS, quorum = 1 }: Partial<PoolOptions> = {},
 ): NodePool<JsonRpcBatch> {
@@ -108,17 +103,16 @@ function viemError({ code, details, data }: RpcError, method: string): RpcReques
   return new RpcRequestError({ body: { method }, error: { code, message: details, data }, url: '' })
 }
 
-const COIN = coinOf(EVM)
-
-export function createEvmClient(chain: EvmChain, rpcUrls: readonly string[], account: Account, timeoutMs?: number) {
+export function createEvmClient(network: EvmNetwork, rpcUrls: readonly string[], account: Account, timeoutMs?: number) {
+  const { ticker, decimals } = coinOf(network)
   const viemChain = defineChain({
-    id: chain.chainId,
-    name: chain.name,
-    nativeCurrency: { name: COIN.ticker, symbol: COIN.ticker, decimals: COIN.decimals },
+    id: network.chainId,
+    name: network.name,
+    nativeCurrency: { name: ticker, symbol: ticker, decimals },
     rpcUrls: { default: { http: rpcUrls } },
     fees: { baseFeeMultiplier: BASE_FEE_MULTIPLIER },
   })
-  const { nodes } = connectEvm(chain, rpcUrls, timeoutMs === undefined ? {} : { timeoutMs })
+  const { nodes } = connectEvm(network, rpcUrls, timeoutMs === undefined ? {} : { timeoutMs })
   const transport = fallback(nodes.map(transportOf), { retryCount: 1 })
   return createClient({ account, chain: viemChain, transport, cacheTime: 0 }).extend(publicActions)
 }

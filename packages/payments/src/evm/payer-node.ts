@@ -1,5 +1,5 @@
 import { coinOf } from '@svc/api/assets'
-import { EVM } from '@svc/api/networks'
+import { type EvmNetwork, NATIVE_ASSETS } from '@svc/api/networks'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { numberToHex } from 'viem'
 import { type JsonRpcBatch, RpcError } from '../nodes/json-rpc.ts'
@@ -20,25 +20,25 @@ interface Life {
 
 export type EvmPayerNode = PayerNode<Life>
 
-const { ticker, decimals } = coinOf(EVM)
-const COIN = { ticker, decimals }
 /** What a transfer takes at most as a rule, where the chain cannot be asked: for nobody, or for a payer who is short. */
 const USUAL_GAS = { coin: 30_000n, token: 80_000n }
 /** Every token is a contract, and the payer pays for the gas that it uses. */
 const MAX_GAS = 1_000_000n
 
-export function createEvmPayerNode(rpcUrls: readonly string[], quorum = 1): EvmPayerNode {
-  const pool = connectEvm(EVM, rpcUrls)
-  const batches = connectEvmBatches(EVM, rpcUrls)
-  const balanceReader = createEvmBalanceReader(rpcUrls)
+export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string[], quorum = 1): EvmPayerNode {
+  const { ticker, decimals } = coinOf(network)
+  const coin = { ticker, decimals }
+  const pool = connectEvm(network, rpcUrls)
+  const batches = connectEvmBatches(network, rpcUrls)
+  const balanceReader = createEvmBalanceReader(network, rpcUrls)
 
-  async function balancesOf({ asset }: PayableLeg, payer: string): Promise<{ coin: bigint; held: bigint }> {
-    const [coin, held] = await balanceReader.read([
-      { asset: EVM.nativeAsset, payTo: payer },
+  async function balancesOf({ asset }: PayableLeg, payer: string): Promise<Balances> {
+    const [coins, held] = await balanceReader.read([
+      { asset: NATIVE_ASSETS.evm, payTo: payer },
       { asset, payTo: payer },
     ])
-    if (coin == null || held == null) throw new ChainUnavailable('no node of the EVM chain tells a balance')
-    return { coin, held }
+    if (coins == null || held == null) throw new ChainUnavailable('no node of the EVM chain tells a balance')
+    return { coins, held }
   }
 
   return {
@@ -54,11 +54,11 @@ export function createEvmPayerNode(rpcUrls: readonly string[], quorum = 1): EvmP
       const gas = costs.gas ?? (call.value > 0n ? USUAL_GAS.coin : USUAL_GAS.token)
       const fee = gas * costs.maxFeePerGas
       return {
-        fee: { amount: String(fee), ...COIN },
-        balances: balances ? { asset: String(balances.held), coin: String(balances.coin) } : null,
-        objection: payer !== null && balances ? objectionTo(leg, payer, balances, { gas: costs.gas, fee }) : null,
+        fee: { amount: String(fee), ...coin },
+        balances: balances ? { asset: String(balances.held), coin: String(balances.coins) } : null,
+        objection: payer !== null && balances ? objectionTo(leg, payer, balances, { gas: costs.gas, fee, coin }) : null,
         eip155: {
-          chain_id: EVM.chainId,
+          chain_id: network.chainId,
           to: call.to,
           value: String(call.value),
           data: call.data,
@@ -71,7 +71,7 @@ export function createEvmPayerNode(rpcUrls: readonly string[], quorum = 1): EvmP
       }
     },
 
-    inspect: inspectEvmPayment,
+    inspect: (transaction, legs) => inspectEvmPayment(network, transaction, legs),
 
     async send({ tx, raw }) {
       const refusal = await pool.first(
@@ -79,7 +79,7 @@ export function createEvmPayerNode(rpcUrls: readonly string[], quorum = 1): EvmP
         (words) => words === null,
       )
       if (refusal === null || (await isKnown(tx))) return null
-      return describeRefusal(refusal)
+      return describeRefusal(refusal, ticker)
     },
 
     async outcome({ tx, payer, life }) {
@@ -94,6 +94,12 @@ export function createEvmPayerNode(rpcUrls: readonly string[], quorum = 1): EvmP
       (isThere) => isThere,
     )
   }
+}
+
+interface Balances {
+  coins: bigint
+  /** Of the asset. */
+  held: bigint
 }
 
 interface Costs {
@@ -147,12 +153,12 @@ function aboveBase(price: bigint, base: bigint): bigint {
 function objectionTo(
   { asset, payTo, amount, ticker, decimals }: PayableLeg,
   payer: string,
-  { coin, held }: { coin: bigint; held: bigint },
-  { gas, fee }: { gas: bigint | null; fee: bigint },
+  { coins, held }: Balances,
+  { gas, fee, coin }: { gas: bigint | null; fee: bigint; coin: { ticker: string; decimals: number } },
 ): string | null {
   if (payTo.toLowerCase() === payer.toLowerCase()) return OWN_PAYMENT
-  const needsOfCoin = fee + (asset === EVM.nativeAsset ? amount : 0n)
-  const missing = shortage(ticker, decimals, amount, held) ?? shortage(COIN.ticker, COIN.decimals, needsOfCoin, coin)
+  const needsOfCoin = fee + (asset === NATIVE_ASSETS.evm ? amount : 0n)
+  const missing = shortage(ticker, decimals, amount, held) ?? shortage(coin.ticker, coin.decimals, needsOfCoin, coins)
   if (missing) return missing
   return gas === null || gas > MAX_GAS ? 'cannot make this payment: the chain would refuse it' : null
 }
@@ -170,8 +176,8 @@ async function refusalOf(rpc: EvmRpc, raw: string, signal: AbortSignal): Promise
 }
 
 /** A node's own words may quote anything, and each kind of node has others. */
-function describeRefusal(words: string): string {
-  if (/insufficient funds|enough funds|balance/i.test(words)) return 'the payer has too little MON'
+function describeRefusal(words: string, coin: string): string {
+  if (/insufficient funds|enough funds|balance/i.test(words)) return `the payer has too little ${coin}`
   if (/nonce/i.test(words)) return 'its nonce is taken or too high'
   if (/fee|gas|price/i.test(words)) return 'its gas or its fee is not what the chain asks now'
   return 'the chain refuses it'

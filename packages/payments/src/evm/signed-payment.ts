@@ -1,6 +1,6 @@
-// The call that pays a leg on the EVM chain, and whether a signed transaction makes it.
+// The call that pays a leg on an EVM chain, and whether a signed transaction makes it.
 
-import { EVM } from '@svc/api/networks'
+import { type EvmNetwork, NATIVE_ASSETS } from '@svc/api/networks'
 import { paymentReference } from '@svc/protocol/ids'
 import {
   concat,
@@ -28,7 +28,7 @@ export interface TransferCall {
 export function transferCall({ asset, payTo, amount, payReqId }: PayableLeg): TransferCall {
   const recipient = payTo.toLowerCase() as Hex // an address, as every leg of this chain has
   const reference = stringToHex(paymentReference(payReqId))
-  if (asset === EVM.nativeAsset) return { to: recipient, value: amount, data: reference }
+  if (asset === NATIVE_ASSETS.evm) return { to: recipient, value: amount, data: reference }
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [recipient, amount] })
   return { to: asset.toLowerCase() as Hex, value: 0n, data: concat([transfer, reference]) }
 }
@@ -36,13 +36,18 @@ export function transferCall({ asset, payTo, amount, payReqId }: PayableLeg): Tr
 /** Types that do nothing but their one call. Others carry blobs, or let accounts act as contracts. */
 const PLAIN_TYPES: readonly string[] = ['legacy', 'eip2930', 'eip1559']
 
-export async function inspectEvmPayment(transaction: string, legs: readonly PayableLeg[]): Promise<InspectedPayment> {
+/** All legs are of the network. */
+export async function inspectEvmPayment(
+  network: EvmNetwork,
+  transaction: string,
+  legs: readonly PayableLeg[],
+): Promise<InspectedPayment> {
   const raw = transaction.toLowerCase() as Hex // judged by the parser
   const parsed = parse(raw)
   if (!parsed) return { outcome: 'malformed' }
   const { type, chainId, to, value = 0n, data = '0x' } = parsed
   if (!PLAIN_TYPES.includes(type ?? '')) return other('it does more than pay')
-  if (chainId !== EVM.chainId) return other(`it is not for chain ${EVM.chainId}`)
+  if (chainId !== network.chainId) return other(`it is not for chain ${network.chainId}`)
   if (!(await isSigned(raw))) return other('it is not signed')
   const calls = legs.map(transferCall)
   const isPayment = calls.some((call) => call.to === to?.toLowerCase() && call.value === value && call.data === data)

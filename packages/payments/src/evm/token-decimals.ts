@@ -1,4 +1,4 @@
-import { EVM } from '@svc/api/networks'
+import type { EvmNetwork } from '@svc/api/networks'
 import { encodeFunctionData, erc20Abi } from 'viem'
 import type { ReadDecimals } from '../decimals.ts'
 import { answerOf } from './errors.ts'
@@ -11,8 +11,8 @@ const DECIMALS = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' })
 /** What `decimals()` can answer at most: it is one byte. */
 const LARGEST = 255n
 
-export function createEvmDecimalsReader(rpcUrls: readonly string[], quorum = 1): ReadDecimals {
-  const pool = connectEvm(EVM, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum })
+export function createEvmDecimalsReader(network: EvmNetwork, rpcUrls: readonly string[], quorum = 1): ReadDecimals {
+  const pool = connectEvm(network, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum })
   return (tokens) => pool.agree((rpc, signal) => Promise.all(tokens.map((token) => readDecimals(rpc, token, signal))))
 }
 

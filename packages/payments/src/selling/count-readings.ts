@@ -13,14 +13,14 @@ export interface ReadingCount {
 
 /** Readers that count and log what decides nothing. */
 export function countReadings(
-  readers: Record<Network['family'], PaymentReader>,
+  readerOf: (network: Network) => PaymentReader,
   log: Log,
 ): { reader: (network: Network) => PaymentReader; counts: () => ReadingCount[] } {
   const counts = NETWORKS.flatMap((network) => OUTCOMES.map((outcome) => ({ network, outcome, count: 0 })))
   const counting = new Map(NETWORKS.map((network) => [network, counted(network)]))
 
   function counted(network: Network): PaymentReader {
-    const { isTransactionId, read } = readers[network.family]
+    const { isTransactionId, read } = readerOf(network)
     return {
       isTransactionId,
       async read(tx, destination) {
@@ -35,7 +35,7 @@ export function countReadings(
   }
 
   return {
-    reader: (network) => counting.get(network) ?? readers[network.family],
+    reader: (network) => counting.get(network) ?? readerOf(network),
     counts: () => counts.map((entry) => ({ ...entry })),
   }
 }

@@ -4,6 +4,7 @@ import { type Asset, type OraclePrice, priceSettings } from '@svc/api/assets'
 import type { NotOffered } from '@svc/api/info'
 import type { Network } from '@svc/api/networks'
 import type { Leg } from '../legs.ts'
+import { settingsOf } from './settings.ts'
 
 export interface LegStates {
   /** All assets that there are. */
@@ -22,8 +23,7 @@ export function listNotOffered({ assets, legs, isConfigured, ...states }: LegSta
   return assets.flatMap((asset): NotOffered[] => {
     const named = { network: asset.network.name, asset: asset.ticker }
     if (!isConfigured(asset.network)) {
-      const chain = asset.network.family === 'evm' ? 'EVM' : 'PRIMARY'
-      const message = `${chain}_RPC_URLS and ${chain}_TREASURY are not set: nothing is sold on ${named.network}`
+      const message = `${settingsOf(asset.network).join(' and ')} are not set: nothing is sold on ${named.network}`
       return [{ ...named, reason: 'chain_not_configured', message }]
     }
     const leg = legs.find(({ of }) => of === asset)

@@ -2,7 +2,7 @@
 // signed, and what became of it. Whoever knows a quote may ask, and only about that quote (T-66).
 
 import type { Body } from '@svc/api/endpoint'
-import { EVM, type Network, PRIMARY } from '@svc/api/networks'
+import { NETWORKS, type Network, ROLES } from '@svc/api/networks'
 import type {
   FoundPayment,
   findPayment as findPaymentEndpoint,
@@ -18,7 +18,7 @@ import { canonicalTx, solanaPayReference } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { ChainUnavailable } from '../nodes/node-pool.ts'
-import type { PayableLeg } from '../payer-node.ts'
+import type { InspectedPayment, PayableLeg } from '../payer-node.ts'
 import { type QuotedLeg, quotedLeg, readPayment, type Seller, type StoredQuote } from './confirm.ts'
 import { chainSilent, paymentRefused, payReqNotFound, quoteExpired } from './errors.ts'
 
@@ -43,7 +43,7 @@ export async function preparePayment(
   await seller.requireForSale?.(request)
   const leg = legsOf(request).find((one) => one.network.caip2 === network && isSameAsset(one, asset))
   if (!leg) throw legNotInQuote(request, network, asset)
-  const node = seller.sales.payerNodes[leg.network.family]
+  const node = seller.sales.payerNode(leg.network)
   if (payer !== undefined && !node.isAddress(payer)) throw notAnAddress(leg.network)
   return orSilent(node.facts(leg, payer ?? null))
 }
@@ -55,24 +55,30 @@ export async function sendPayment(
   wire: WireRequest,
 ): Promise<{ tx: string }> {
   const request = await findQuote(seller, pay_req_id, wire)
-  const network = transaction.startsWith('0x') ? EVM : PRIMARY
-  const node = seller.sales.payerNodes[network.family]
-  const legs = legsOf(request).filter((leg) => leg.network === network)
-  const inspected = await node.inspect(transaction, legs)
-  if (inspected.outcome === 'malformed')
-    throw new ServiceError('malformed_payment', 'this is not a transaction', {
-      hint: 'send base64 of a signed transaction of the primary chain, or 0x and hex of one of an EVM chain',
-    })
-  if (inspected.outcome === 'other') throw notSent('not_this_payment', inspected.problem)
-  const { tx } = inspected
+  const networks = networksOf(request, transaction.startsWith('0x') ? 'evm' : 'solana')
+  const inspected = await Promise.all(
+    networks.map(async (network) => {
+      const node = seller.sales.payerNode(network)
+      const legs = legsOf(request).filter((leg) => leg.network === network)
+      return { node, found: await node.inspect(transaction, legs) }
+    }),
+  )
+  const payments = inspected.flatMap(({ node, found }) => (found.outcome === 'payment' ? [{ node, found }] : []))
+  const [payment] = payments
+  if (!payment) throw notPayment(inspected.map(({ found }) => found))
+  const { tx } = payment.found
   const bought = await seller.findBought(pay_req_id)
   if (bought?.receipt.tx_hash === tx) return { tx }
   if (bought) throw paymentRefused('quote_already_paid')
   requireTime(seller, request, 0)
   await seller.requireForSale?.(request)
-  const refusal = await orSilent(node.send(inspected))
-  if (refusal !== null) throw notSent('would_fail', refusal)
-  return { tx }
+  let refusal: string | null = null
+  // A transaction of the Solana family does not name its network: all but its own refuse it.
+  for (const { node, found } of payments) {
+    refusal = await orSilent(node.send(found))
+    if (refusal === null) return { tx }
+  }
+  throw notSent('would_fail', refusal ?? '')
 }
 
 export async function paymentOutcome(
@@ -80,16 +86,32 @@ export async function paymentOutcome(
   { pay_req_id, tx, payer, life }: Body<typeof paymentOutcomeEndpoint>,
   wire: WireRequest,
 ): Promise<{ outcome: TransactionOutcome }> {
-  requireTime(seller, await findQuote(seller, pay_req_id, wire), seller.config.payments.lateConfirmSeconds)
-  const { solana, evm } = seller.sales.payerNodes
-  const isEvm = 'nonce' in life
-  const network = isEvm ? EVM : PRIMARY
-  if (!seller.sales.reader(network).isTransactionId(tx))
+  const request = await findQuote(seller, pay_req_id, wire)
+  requireTime(seller, request, seller.config.payments.lateConfirmSeconds)
+  const { sales } = seller
+  const networks = networksOf(request, 'nonce' in life ? 'evm' : 'solana')
+  const [network] = networks
+  if (!sales.reader(network).isTransactionId(tx))
     throw new ValidationError({ loc: ['body', 'tx'], msg: `must be a transaction of ${network.name}, as life is` })
-  if (!(isEvm ? evm : solana).isAddress(payer)) throw notAnAddress(network)
-  const payment = { tx: canonicalTx(tx), payer }
-  const outcome = isEvm ? evm.outcome({ ...payment, life }) : solana.outcome({ ...payment, life })
-  return { outcome: await orSilent(outcome) }
+  if (!sales.payerNode(network).isAddress(payer)) throw notAnAddress(network)
+  const payment = { tx: canonicalTx(tx), payer, life }
+  const outcomes = networks.map((one) => sales.payerNode(one).outcome(payment as never)) // its life is of their family
+  return { outcome: outcomeAmong(await orSilent(Promise.all(outcomes))) }
+}
+
+/** A transaction is on one of the networks. It can no longer land once that is so on each. */
+function outcomeAmong(outcomes: readonly TransactionOutcome[]): TransactionOutcome {
+  if (outcomes.includes('landed')) return 'landed'
+  if (outcomes.includes('failed')) return 'failed'
+  return outcomes.every((outcome) => outcome === 'expired') ? 'expired' : 'pending'
+}
+
+/** The networks of a family that a quote can be paid on; all of the family where it has no leg there. */
+function networksOf(request: StoredQuote, family: Network['family']): [Network, ...Network[]] {
+  const ofFamily = NETWORKS.filter((network) => network.family === family)
+  const legs = legsOf(request)
+  const quoted = ofFamily.filter((network) => legs.some((leg) => leg.network === network))
+  return (quoted.length > 0 ? quoted : ofFamily) as [Network, ...Network[]] // each family has one
 }
 
 /**
@@ -105,13 +127,13 @@ export async function findPayment(
 ): Promise<FoundPayment> {
   const request = await findQuote(seller, pay_req_id, wire)
   requireTime(seller, request, seller.config.payments.lateConfirmSeconds)
-  const legs = legsOf(request).filter(({ network }) => network === PRIMARY)
+  const legs = legsOf(request).filter(({ network }) => network === ROLES.solanaPay)
   if (legs.length === 0) return { payment: null }
   const watched = (await seller.findWatched?.(pay_req_id)) ?? null
   if (watched) return watched
-  const { solana } = seller.sales.payerNodes
+  const node = seller.sales.payerNode(ROLES.solanaPay)
   const after = seller.passed.get(pay_req_id)
-  const named = await orSilent(solana.transactionsNaming(solanaPayReference(pay_req_id), after))
+  const named = await orSilent(node.transactionsNaming(solanaPayReference(pay_req_id), after))
   let isPassing = true
   for (const tx of named.slice(0, MAX_READ)) {
     const leg = await paidLeg(seller, tx, request, legs)
@@ -171,6 +193,14 @@ function legNotInQuote(request: StoredQuote, network: string, asset: string): Se
 
 function notAnAddress({ name }: Network): ValidationError {
   return new ValidationError({ loc: ['body', 'payer'], msg: `must be an address of ${name}` })
+}
+
+function notPayment(found: readonly InspectedPayment[]): ServiceError {
+  const problems = found.flatMap((one) => (one.outcome === 'other' ? [one.problem] : []))
+  if (problems.length > 0) return notSent('not_this_payment', [...new Set(problems)].join('; '))
+  return new ServiceError('malformed_payment', 'this is not a transaction', {
+    hint: 'send base64 of a signed transaction of the primary chain, or 0x and hex of one of an EVM chain',
+  })
 }
 
 function notSent(reason: 'not_this_payment' | 'would_fail', problem: string): ServiceError {

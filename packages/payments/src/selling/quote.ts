@@ -1,5 +1,6 @@
 // The body of a 402 response: what to pay, where, by when, and what for.
 
+import { ROLES } from '@svc/api/networks'
 import { Answer, JsonText } from '@svc/http-service/answer'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -65,10 +66,10 @@ export function quoteBody<Terms, Summary>(offer: Offer<Terms, Summary>) {
   }
 }
 
-/** On the primary chain, what a wallet on a phone reads (ADD-49). */
+/** What a wallet on a phone reads (ADD-49). */
 function withTransferRequest(leg: PricedLeg, { payReqId, url, description }: Offer<unknown, unknown>) {
   const wire = x402Leg(leg, payReqId)
-  if (leg.of.network.family !== 'solana') return wire
+  if (leg.of.network !== ROLES.solanaPay) return wire
   const seller = { label: new URL(url).host, message: description }
   return { ...wire, extra: { ...wire.extra, solana_pay: transferRequest(leg, payReqId, seller) } }
 }

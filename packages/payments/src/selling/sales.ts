@@ -3,26 +3,17 @@
 import { setTimeout } from 'node:timers/promises'
 import { pricesOf } from '@svc/api/assets'
 import type { NotOffered } from '@svc/api/info'
-import { EVM, type Network, PRIMARY } from '@svc/api/networks'
+import { byChainCheck, type ChainCheck, NETWORKS, type Network } from '@svc/api/networks'
 import type { Log } from '@svc/http-service/log'
 import type { BalanceReader } from '../balance-reader.ts'
-import { type DecimalsWatch, type ReadDecimals, watchDecimals } from '../decimals.ts'
-import { createEvmBalanceReader } from '../evm/balance-reader.ts'
-import { connectEvm } from '../evm/nodes.ts'
-import { createEvmPayerNode, type EvmPayerNode } from '../evm/payer-node.ts'
-import { createEvmPaymentReader } from '../evm/payment-reader.ts'
-import { createEvmDecimalsReader } from '../evm/token-decimals.ts'
+import { type DecimalsWatch, watchDecimals } from '../decimals.ts'
+import { familyOf, type PayerNodeOf } from '../families.ts'
+import { type Chain, PROBE_TIMEOUT_MS } from '../family.ts'
 import { configuredLegs, type Leg } from '../legs.ts'
 import { createChainProbe } from '../nodes/node-pool.ts'
 import type { PaymentReader } from '../payment.ts'
 import { createHermesSource } from '../prices/hermes.ts'
 import { createPriceOracle, type PriceOracle, type PriceState } from '../prices/price-oracle.ts'
-import { createSolanaBalanceReader } from '../solana/balance-reader.ts'
-import { connectSolana } from '../solana/nodes.ts'
-import { createSolanaPayerNode, type SolanaPayerNode } from '../solana/payer-node.ts'
-import { createSolanaPaymentReader } from '../solana/payment-reader.ts'
-import { watchTokenAccounts } from '../solana/token-accounts.ts'
-import { createSolanaDecimalsReader } from '../solana/token-decimals.ts'
 import { countReadings, type ReadingCount } from './count-readings.ts'
 import { listNotOffered } from './not-offered.ts'
 import { type Market, watchMarket } from './price-legs.ts'
@@ -34,8 +25,8 @@ export interface Sales {
   market(): Promise<Market>
   reader(network: Network): PaymentReader
   /** For payers that reach no node by themselves. */
-  payerNodes: { solana: SolanaPayerNode; evm: EvmPayerNode }
-  health(network: Network): Promise<'ok' | 'failing' | 'disabled'>
+  payerNode<Of extends Network>(network: Of): PayerNodeOf<Of>
+  health(): Promise<Record<ChainCheck, 'ok' | 'failing' | 'disabled'>>
   /** The prices that offered legs need, asked for where they are due. Empty where no leg needs one. */
   prices(): Promise<PriceState[]>
   /** Why assets cannot be paid with right now. Does not wait long for a node that hangs. */
@@ -55,7 +46,6 @@ interface Treasury {
 
 const ORACLE_TIMEOUT_MS = 3_000
 const MAX_CONFIDENCE_RATIO = 0.02
-const PROBE_TIMEOUT_MS = 2_000
 
 export async function openSales(
   config: SalesConfig,
@@ -63,29 +53,31 @@ export async function openSales(
   now: () => number,
   log: Log,
 ): Promise<Sales> {
-  const treasuries = new Map<Network, string>()
-  if (config.primary) treasuries.set(PRIMARY, config.primary.treasury)
-  if (config.evm) treasuries.set(EVM, config.evm.treasury)
+  const treasuries = new Map([...config.chains].map(([network, { treasury }]) => [network, treasury]))
   const legs = await configuredLegs({ treasuries, assets: config.assets })
-  const isTokenAccount = ({ of, payTo }: Leg) => of.network === PRIMARY && payTo !== config.primary?.treasury
-  const tokenAccounts = watchTokenAccounts({
-    rpcUrls: secrets.primaryRpcUrls,
-    quorum: config.primary?.quorum ?? 1,
-    accounts: legs.filter(isTokenAccount).map(({ payTo }) => payTo),
-    now,
-  })
-  const readings = countReadings(paymentReaders(config, secrets), log)
-  const decimals = checkDecimals(legs, config, secrets, now, log)
+  const chainOf = openChains(config, secrets)
+  const accounts = new Map(
+    NETWORKS.map((network) => [network, chainOf(network).watchTokenAccounts?.(tokenAccountsOn(network, legs), now)]),
+  )
+  const readings = countReadings((network) => chainOf(network).reader, log)
+  const decimals = checkDecimals(legs, chainOf, now, log)
   const oracle = priceOracle(legs, config, secrets, now, log)
-  const probes = new Map<Network, () => Promise<boolean>>([
-    [PRIMARY, createChainProbe(connectSolana(PRIMARY, secrets.primaryRpcUrls, probeOptions(config.primary)), now)],
-    [EVM, createChainProbe(connectEvm(EVM, secrets.evmRpcUrls, probeOptions(config.evm)), now)],
-  ])
-  const offeredLegs = async () => {
-    const [existing, checked] = await Promise.all([tokenAccounts.existing(), decimals.checked()])
-    return legs.filter(
-      (leg) => (!isTokenAccount(leg) || existing.has(leg.payTo)) && (!isToken(leg) || checked.has(leg)),
+  const probes = new Map(NETWORKS.map((network) => [network, createChainProbe(chainOf(network).probe, now)]))
+  const existingAccounts = async () =>
+    new Map(
+      await Promise.all([...accounts].map(async ([network, watch]) => [network, await watch?.existing()] as const)),
     )
+  const offeredLegs = async () => {
+    const [existing, checked] = await Promise.all([existingAccounts(), decimals.checked()])
+    return legs.filter(
+      (leg) =>
+        (!isTokenAccount(leg) || existing.get(leg.of.network)?.has(leg.payTo)) && (!isToken(leg) || checked.has(leg)),
+    )
+  }
+  const stateOf = async (network: Network) => {
+    const probe = treasuries.has(network) && probes.get(network)
+    if (!probe) return 'disabled'
+    return (await probe()) ? 'ok' : 'failing'
   }
   const prices = async () => {
     await oracle.rates()
@@ -96,71 +88,68 @@ export async function openSales(
     market: watchMarket(offeredLegs, oracle),
     prices,
     reader: readings.reader,
-    payerNodes: {
-      solana: createSolanaPayerNode(secrets.primaryRpcUrls, config.primary?.quorum),
-      evm: createEvmPayerNode(secrets.evmRpcUrls, config.evm?.quorum),
-    },
+    payerNode: (network) => chainOf(network).payerNode,
     readings: readings.counts,
     async notOffered() {
-      const [accounts] = await Promise.all([
-        withinProbe(tokenAccounts.existing()),
-        withinProbe(decimals.checked()),
-        prices(),
-      ])
+      const [existing] = await Promise.all([withinProbe(existingAccounts()), withinProbe(decimals.checked()), prices()])
       return listNotOffered({
         assets: config.assets.map(({ of }) => of),
         legs,
         isConfigured: (network) => treasuries.has(network),
         tokenAccountOf(leg) {
-          if (!isTokenAccount(leg) || accounts?.has(leg.payTo)) return 'exists'
-          return accounts && tokenAccounts.isKnown() ? 'missing' : 'unknown'
+          const { network } = leg.of
+          if (!isTokenAccount(leg) || existing?.get(network)?.has(leg.payTo)) return 'exists'
+          return existing && accounts.get(network)?.isKnown() ? 'missing' : 'unknown'
         },
         decimalsProblems: decimals.problems(),
         unpriced: oracle.missing(),
       })
     },
-    async health(network) {
-      const probe = treasuries.has(network) && probes.get(network)
-      if (!probe) return 'disabled'
-      return (await probe()) ? 'ok' : 'failing'
+    async health() {
+      const states = new Map(
+        await Promise.all(NETWORKS.map(async (network) => [network, await stateOf(network)] as const)),
+      )
+      return byChainCheck((network) => states.get(network) ?? 'disabled')
     },
     treasuries: [...treasuries].map(([network, address]) => ({
       network,
       address,
       legs: legs.filter(({ of }) => of.network === network),
-      balances: balanceReader(network, config, secrets),
+      balances: chainOf(network).balances,
     })),
   }
 }
 
-function probeOptions(chain: SalesConfig['primary'] | SalesConfig['evm']) {
-  return { timeoutMs: PROBE_TIMEOUT_MS, quorum: chain?.quorum ?? 1 }
+type ChainOf = <Of extends Network>(network: Of) => Chain<PayerNodeOf<Of>>
+
+/** All of them: older quotes may be on a network that is no longer offered, and then has no nodes. */
+function openChains({ chains }: SalesConfig, { rpcUrls }: SalesSecrets): ChainOf {
+  const opened = new Map(
+    NETWORKS.map((network) => {
+      const { quorum = 1, finality } = chains.get(network) ?? {}
+      const nodes = { rpcUrls: rpcUrls.get(network) ?? [], quorum }
+      return [network, familyOf(network).open(network, nodes, finality)]
+    }),
+  )
+  return <Of extends Network>(network: Of) => opened.get(network) as Chain<PayerNodeOf<Of>> // each is opened
 }
 
-function balanceReader({ family }: Network, { primary, evm }: SalesConfig, secrets: SalesSecrets): BalanceReader {
-  return family === 'evm'
-    ? createEvmBalanceReader(secrets.evmRpcUrls, evm?.quorum)
-    : createSolanaBalanceReader(secrets.primaryRpcUrls, primary?.quorum)
+function tokenAccountsOn(network: Network, legs: readonly Leg[]): string[] {
+  return legs.filter((leg) => leg.of.network === network && isTokenAccount(leg)).map(({ payTo }) => payTo)
+}
+
+function isTokenAccount({ payTo, wallet }: Leg): boolean {
+  return payTo !== wallet
 }
 
 function isToken({ of, asset }: Leg): boolean {
   return asset !== of.network.nativeAsset
 }
 
-function checkDecimals(
-  legs: readonly Leg[],
-  { primary, evm }: SalesConfig,
-  { primaryRpcUrls, evmRpcUrls }: SalesSecrets,
-  now: () => number,
-  log: Log,
-): DecimalsWatch {
-  const readers: Record<Network['family'], ReadDecimals> = {
-    solana: createSolanaDecimalsReader(primaryRpcUrls, primary?.quorum),
-    evm: createEvmDecimalsReader(evmRpcUrls, evm?.quorum),
-  }
+function checkDecimals(legs: readonly Leg[], chainOf: ChainOf, now: () => number, log: Log): DecimalsWatch {
   return watchDecimals({
     legs: legs.filter(isToken),
-    read: ({ family }) => readers[family],
+    read: (network) => chainOf(network).readDecimals,
     now,
     onWrong: ({ of, asset }, problem) =>
       log.error(
@@ -173,24 +162,6 @@ function checkDecimals(
 /** Null where a node hangs: health must be answered all the same. */
 function withinProbe<T>(known: Promise<T>): Promise<T | null> {
   return Promise.race([known, setTimeout(PROBE_TIMEOUT_MS, null, { ref: false })])
-}
-
-/** Readers of both networks: older quotes may be on a network that is no longer offered, and then has no nodes. */
-function paymentReaders(
-  { primary, evm }: SalesConfig,
-  { primaryRpcUrls, evmRpcUrls }: SalesSecrets,
-): Record<Network['family'], PaymentReader> {
-  const { genesisHash } = PRIMARY
-  const { chainId } = EVM
-  const depth = evm && { confirmations: evm.confirmations, finality: evm.finality, quorum: evm.quorum }
-  return {
-    solana: createSolanaPaymentReader({
-      rpcUrls: primaryRpcUrls,
-      genesisHash,
-      ...(primary && { commitment: primary.commitment, quorum: primary.quorum }),
-    }),
-    evm: createEvmPaymentReader({ rpcUrls: evmRpcUrls, chainId, ...depth }),
-  }
 }
 
 /** Only the prices that legs need are asked for. */

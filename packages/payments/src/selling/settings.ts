@@ -1,9 +1,10 @@
 // Settings of a service that sells: chains, treasuries, exchange rates, how long a quote is valid.
 
 import { ASSETS, type Asset, type OraclePrice, priceSettings, pricesOf } from '@svc/api/assets'
+import { NETWORKS, type Network } from '@svc/api/networks'
 import type { SettingsReader } from '@svc/http-service/config'
-import { fromBase58 } from '@svc/protocol/bytes'
 import { parseDecimal } from '../amounts.ts'
+import { type Finality, familyOf } from '../families.ts'
 import type { ConfiguredAsset } from '../legs.ts'
 import { nodeName } from '../nodes/node-pool.ts'
 
@@ -11,8 +12,8 @@ export interface SalesConfig {
   quoteTtlSeconds: number
   lateConfirmSeconds: number
   timeSkewSeconds: number
-  primary: ({ treasury: string; commitment: 'confirmed' | 'finalized' } & Quorum) | null
-  evm: ({ treasury: string; confirmations: number; finality: 'latest-confirmations' | 'finalized' } & Quorum) | null
+  /** Those that take payments. */
+  chains: ReadonlyMap<Network, ChainConfig>
   assets: readonly ConfiguredAsset[]
   oracle: {
     url: string
@@ -24,15 +25,16 @@ export interface SalesConfig {
   }
 }
 
-interface Quorum {
+interface ChainConfig {
+  treasury: string
   /** How many nodes must agree on what decides about money. */
   quorum: number
+  finality: Finality
 }
 
 export interface SalesSecrets {
-  /** Secret, because node addresses often hold an access key. */
-  primaryRpcUrls: string[]
-  evmRpcUrls: string[]
+  /** Of the nodes of each network. Secret, because node addresses often hold an access key. */
+  rpcUrls: ReadonlyMap<Network, readonly string[]>
   oracleApiKey: string | null
 }
 
@@ -62,34 +64,24 @@ export function readSalesConfig(
   isProduction: boolean,
   assets: readonly Asset[] = ASSETS,
 ): [SalesConfig, SalesSecrets] {
-  const primaryRpcUrls = urls(settings, 'PRIMARY_RPC_URLS')
-  const evmRpcUrls = urls(settings, 'EVM_RPC_URLS')
-  const primaryTreasury = treasury(settings, 'PRIMARY_TREASURY', primaryRpcUrls, isSolanaAddress)
-  const evmTreasury = treasury(settings, 'EVM_TREASURY', evmRpcUrls, isEvmAddress)
+  const chains = NETWORKS.map((network) => readChain(settings, network))
+  const paid = chains.flatMap(({ network, config }) => (config ? [[network, config] as const] : []))
   if (isProduction) {
-    for (const wallet of [primaryTreasury, evmTreasury]) {
-      if (wallet && DEVELOPMENT_WALLETS.has(wallet.toLowerCase())) {
-        settings.problem(`${wallet} is a development wallet: anybody can take what is paid to it`)
-      }
+    for (const [, { treasury }] of paid) {
+      if (DEVELOPMENT_WALLETS.has(treasury.toLowerCase()))
+        settings.problem(`${treasury} is a development wallet: anybody can take what is paid to it`)
+    }
+    if (paid.length === 0) {
+      const pairs = NETWORKS.map((network) => settingsOf(network).join(' and '))
+      settings.problem(`${pairs.join(', or ')}, must be set: nothing can be sold`)
     }
   }
-  if (isProduction && !primaryTreasury && !evmTreasury) {
-    settings.problem(
-      'PRIMARY_RPC_URLS and PRIMARY_TREASURY, or EVM_RPC_URLS and EVM_TREASURY, must be set: nothing can be sold',
-    )
-  }
-  const primaryQuorum = quorum(settings, 'PRIMARY_RPC_QUORUM', primaryRpcUrls)
-  const evmQuorum = quorum(settings, 'EVM_RPC_QUORUM', evmRpcUrls)
-  const commitment = settings.oneOf('PRIMARY_COMMITMENT', ['confirmed', 'finalized'], 'confirmed')
-  const confirmations = settings.integer('EVM_CONFIRMATIONS', 1, { min: 1, max: 10_000 })
-  const finality = settings.oneOf('EVM_FINALITY', ['latest-confirmations', 'finalized'], 'latest-confirmations')
   const prices = pricesOf(assets)
   const config: SalesConfig = {
     quoteTtlSeconds: settings.integer('QUOTE_TTL_SECONDS', 300, { min: 1, max: DAY }),
     lateConfirmSeconds: settings.integer('LATE_CONFIRM_HOURS', 24, { min: 0, max: 8760 }) * 3600,
     timeSkewSeconds: settings.integer('PAYMENT_TIME_SKEW_SECONDS', 30, { min: 0, max: DAY }),
-    primary: primaryTreasury ? { treasury: primaryTreasury, commitment, quorum: primaryQuorum } : null,
-    evm: evmTreasury ? { treasury: evmTreasury, confirmations, finality, quorum: evmQuorum } : null,
+    chains: new Map(paid),
     assets: assets.map((of) => ({ of, address: assetAddress(settings, of) })),
     oracle: {
       url: settings.url('ORACLE_URL', 'https://hermes.pyth.network'),
@@ -98,7 +90,25 @@ export function readSalesConfig(
       fallback: Object.fromEntries(prices.flatMap((price) => fallbackRate(settings, price))),
     },
   }
-  return [config, { primaryRpcUrls, evmRpcUrls, oracleApiKey: settings.text('ORACLE_API_KEY') || null }]
+  const rpcUrls = new Map(chains.map((chain) => [chain.network, chain.rpcUrls]))
+  return [config, { rpcUrls, oracleApiKey: settings.text('ORACLE_API_KEY') || null }]
+}
+
+/** Without these two, a network takes no payments. */
+export function settingsOf({ settings }: Network): [rpcUrls: string, treasury: string] {
+  return [`${settings}_RPC_URLS`, `${settings}_TREASURY`]
+}
+
+function readChain(settings: SettingsReader, network: Network) {
+  const [nodes, wallet] = settingsOf(network)
+  const rpcUrls = urls(settings, nodes)
+  const treasury = optional(settings, wallet, network)
+  if (Boolean(treasury) !== rpcUrls.length > 0)
+    settings.problem(`${wallet} and ${nodes} belong together: set both or none`)
+  const needed = quorum(settings, `${network.settings}_RPC_QUORUM`, rpcUrls)
+  const finality = familyOf(network).readFinality(settings, network.settings)
+  const config: ChainConfig | null = treasury === null ? null : { treasury, quorum: needed, finality }
+  return { network, rpcUrls, config }
 }
 
 function urls(settings: SettingsReader, name: string): string[] {
@@ -129,7 +139,7 @@ function quorum(settings: SettingsReader, name: string, rpcUrls: readonly string
 
 function assetAddress(settings: SettingsReader, { network, address }: Asset): string | null {
   if (typeof address === 'string') return address
-  return optional(settings, address.setting, network.family === 'evm' ? isEvmAddress : isSolanaAddress)
+  return optional(settings, address.setting, network)
 }
 
 function feed(settings: SettingsReader, price: OraclePrice): string {
@@ -141,31 +151,10 @@ function fallbackRate(settings: SettingsReader, price: OraclePrice): [symbol: st
   return settings.text(fallback) === '' ? [] : [[price.symbol, usd(settings, fallback, '')]]
 }
 
-function treasury(
-  settings: SettingsReader,
-  name: string,
-  rpcUrls: string[],
-  isValid: (text: string) => boolean,
-): string | null {
-  const wallet = optional(settings, name, isValid)
-  if (Boolean(wallet) !== rpcUrls.length > 0) {
-    settings.problem(`${name} and ${name.replace('TREASURY', 'RPC_URLS')} belong together: set both or none`)
-  }
-  return wallet
-}
-
-function optional(settings: SettingsReader, name: string, isValid: (text: string) => boolean): string | null {
+function optional(settings: SettingsReader, name: string, network: Network): string | null {
   const text = settings.text(name)
-  if (text && !isValid(text)) settings.problem(`${name} is not an address of its chain: "${text}"`)
+  if (text && !familyOf(network).isAddress(text)) settings.problem(`${name} is not an address of its chain: "${text}"`)
   return text || null
-}
-
-function isSolanaAddress(text: string): boolean {
-  return fromBase58(text, 32) !== null
-}
-
-function isEvmAddress(text: string): boolean {
-  return /^0x[0-9a-fA-F]{40}$/.test(text)
 }
 
 /** A positive decimal number of dollars, as text. */

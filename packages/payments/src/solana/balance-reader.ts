@@ -1,5 +1,5 @@
 import { address, getBase64Encoder, getU64Decoder } from '@solana/kit'
-import { PRIMARY } from '@svc/api/networks'
+import { NATIVE_ASSETS, type SolanaNetwork } from '@svc/api/networks'
 import { type BalanceReader, createBalanceReader } from '../balance-reader.ts'
 import { NodeProblem } from '../nodes/node-pool.ts'
 import type { Destination } from '../payment.ts'
@@ -9,8 +9,12 @@ const TIMEOUT_MS = 5_000
 /** Where a token account has its amount. */
 const AMOUNT = { offset: 64, length: 8 }
 
-export function createSolanaBalanceReader(rpcUrls: readonly string[], quorum = 1): BalanceReader {
-  return createBalanceReader(connectSolana(PRIMARY, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum }), readBalances)
+export function createSolanaBalanceReader(
+  network: SolanaNetwork,
+  rpcUrls: readonly string[],
+  quorum = 1,
+): BalanceReader {
+  return createBalanceReader(connectSolana(network, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum }), readBalances)
 }
 
 async function readBalances(rpc: SolanaRpc, destinations: readonly Destination[], abortSignal: AbortSignal) {
@@ -20,7 +24,7 @@ async function readBalances(rpc: SolanaRpc, destinations: readonly Destination[]
   return destinations.map(({ asset }, i) => {
     const account = value[i]
     if (!account) return 0n
-    return asset === PRIMARY.nativeAsset ? coinAmount(account) : tokenAmount(account.data[0])
+    return asset === NATIVE_ASSETS.solana ? coinAmount(account) : tokenAmount(account.data[0])
   })
 }
 

@@ -1,7 +1,7 @@
 import { type Address, address, type Signature } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import { coinOf } from '@svc/api/assets'
-import { PRIMARY } from '@svc/api/networks'
+import { NATIVE_ASSETS, type SolanaNetwork } from '@svc/api/networks'
 import { fromBase58 } from '@svc/protocol/bytes'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { ChainUnavailable, NodeProblem } from '../nodes/node-pool.ts'
@@ -25,28 +25,28 @@ export interface SolanaPayerNode extends PayerNode<Life> {
   transactionsNaming(address: string, after?: string | null): Promise<string[]>
 }
 
-const { ticker, decimals } = coinOf(PRIMARY)
-const COIN = { ticker, decimals }
 /** Of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
 /** Anybody can name an address, for the fee of a transaction. */
 const NAMING_PAGE = 1000
 const MAX_NAMING_PAGES = 10
 
-export function createSolanaPayerNode(rpcUrls: readonly string[], quorum = 1): SolanaPayerNode {
-  const nodes = createSolanaNodes(PRIMARY, rpcUrls)
-  const pool = connectSolana(PRIMARY, rpcUrls)
-  const balanceReader = createSolanaBalanceReader(rpcUrls)
+export function createSolanaPayerNode(network: SolanaNetwork, rpcUrls: readonly string[], quorum = 1): SolanaPayerNode {
+  const { ticker, decimals } = coinOf(network)
+  const coin = { ticker, decimals }
+  const nodes = createSolanaNodes(network, rpcUrls)
+  const pool = connectSolana(network, rpcUrls)
+  const balanceReader = createSolanaBalanceReader(network, rpcUrls)
 
   async function standing({ asset }: PayableLeg, payer: string) {
-    const isCoin = asset === PRIMARY.nativeAsset
+    const isCoin = asset === NATIVE_ASSETS.solana
     const account = isCoin ? payer : await tokenAccount(payer, asset)
-    const [coin, held] = await balanceReader.read([
-      { asset: PRIMARY.nativeAsset, payTo: payer },
+    const [coins, held] = await balanceReader.read([
+      { asset: NATIVE_ASSETS.solana, payTo: payer },
       { asset, payTo: account },
     ])
-    if (coin == null || held == null) throw new ChainUnavailable('no node of the primary chain tells a balance')
-    return { account, coin, held }
+    if (coins == null || held == null) throw new ChainUnavailable('no node of the primary chain tells a balance')
+    return { account, coins, held }
   }
 
   return {
@@ -55,9 +55,9 @@ export function createSolanaPayerNode(rpcUrls: readonly string[], quorum = 1): S
     async facts(leg, payer) {
       const [life, payerStanding] = await Promise.all([nodes.lifetime(), payer === null ? null : standing(leg, payer)])
       return {
-        fee: { amount: String(FEE_LAMPORTS), ...COIN },
-        balances: payerStanding ? { asset: String(payerStanding.held), coin: String(payerStanding.coin) } : null,
-        objection: payerStanding ? objectionTo(leg, payerStanding) : null,
+        fee: { amount: String(FEE_LAMPORTS), ...coin },
+        balances: payerStanding ? { asset: String(payerStanding.held), coin: String(payerStanding.coins) } : null,
+        objection: payerStanding ? objectionTo(leg, payerStanding, coin) : null,
         solana: {
           blockhash: life.blockhash,
           last_valid_block_height: String(life.lastValidBlockHeight),
@@ -70,7 +70,7 @@ export function createSolanaPayerNode(rpcUrls: readonly string[], quorum = 1): S
 
     async send({ tx, raw }) {
       const refusal = await nodes.simulate(raw, { sigVerify: true })
-      if (refusal !== null && !(await isKnown(tx))) return describeRefusal(refusal)
+      if (refusal !== null && !(await isKnown(tx))) return describeRefusal(refusal, ticker)
       await nodes.send(raw)
       return null
     },
@@ -128,11 +128,12 @@ async function tokenAccount(owner: string, mint: string): Promise<string> {
 
 function objectionTo(
   { asset, payTo, amount, ticker, decimals }: PayableLeg,
-  { account, coin, held }: { account: string; coin: bigint; held: bigint },
+  { account, coins, held }: { account: string; coins: bigint; held: bigint },
+  coin: { ticker: string; decimals: number },
 ): string | null {
   if (payTo === account) return OWN_PAYMENT
-  const needsOfCoin = FEE_LAMPORTS + (asset === PRIMARY.nativeAsset ? amount : 0n)
-  return shortage(ticker, decimals, amount, held) ?? shortage(COIN.ticker, COIN.decimals, needsOfCoin, coin)
+  const needsOfCoin = FEE_LAMPORTS + (asset === NATIVE_ASSETS.solana ? amount : 0n)
+  return shortage(ticker, decimals, amount, held) ?? shortage(coin.ticker, coin.decimals, needsOfCoin, coins)
 }
 
 async function outcomeAt(
@@ -169,9 +170,10 @@ function hasBlock(rpc: SolanaRpc, slot: bigint, abortSignal: AbortSignal): Promi
 const FROZEN = '{"Custom":17}'
 
 /** What the chain has against a transaction of a payer. The node's own words are JSON. */
-export function describeRefusal(error: string): string {
+export function describeRefusal(error: string, coin: string): string {
   if (error === '"BlockhashNotFound"') return 'its blockhash is too old, or not known yet'
-  if (error === '"AccountNotFound"' || error.startsWith('{"InsufficientFundsFor')) return 'the payer has too little SOL'
+  if (error === '"AccountNotFound"' || error.startsWith('{"InsufficientFundsFor'))
+    return `the payer has too little ${coin}`
   if (error.includes(FROZEN)) return 'the issuer of the token has frozen the account of the payer or the recipient'
   return `the chain would refuse it: ${error.slice(0, 200)}`
 }

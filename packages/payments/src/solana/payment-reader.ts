@@ -4,7 +4,7 @@ import {
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION,
 } from '@solana/kit'
 import { SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana-program/memo'
-import { PRIMARY } from '@svc/api/networks'
+import { NATIVE_ASSETS } from '@svc/api/networks'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { type JsonRpc, RpcError } from '../nodes/json-rpc.ts'
 import type { ChainReading, Destination, PaymentReader } from '../payment.ts'
@@ -64,9 +64,9 @@ async function read(
 
 function readingOf(tx: string, seen: SeenTransaction, { asset, payTo }: Destination): ChainReading {
   if (seen.failed) return { outcome: 'rejected', reason: 'transaction_failed' }
-  const received = asset === PRIMARY.nativeAsset ? receivedLamports(seen, payTo) : receivedTokens(seen, payTo, asset)
+  const received = asset === NATIVE_ASSETS.solana ? receivedLamports(seen, payTo) : receivedTokens(seen, payTo, asset)
   if (received <= 0n) return { outcome: 'rejected', reason: 'nothing_received' }
-  const payer = asset === PRIMARY.nativeAsset ? solPayer(seen, payTo, received) : tokenPayer(seen, asset)
+  const payer = asset === NATIVE_ASSETS.solana ? solPayer(seen, payTo, received) : tokenPayer(seen, asset)
   if (payer === null) return { outcome: 'rejected', reason: 'payer_unclear' }
   const { slot: height, blockTime } = seen
   return {

@@ -3,7 +3,7 @@
 import { getU32Decoder, getU64Decoder } from '@solana/kit'
 import { SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana-program/memo'
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { PRIMARY } from '@svc/api/networks'
+import { NATIVE_ASSETS } from '@svc/api/networks'
 import { toBase58 } from '@svc/protocol/bytes'
 import { isEd25519SignedBy } from '@svc/protocol/keys'
 import { NodeProblem } from '../nodes/node-pool.ts'
@@ -83,7 +83,7 @@ function movesNothing({ program, data }: Instruction): boolean {
 
 function isTransferOf({ program, accounts, data }: Instruction, payer: string, leg: PayableLeg): boolean {
   const { asset, payTo, amount, decimals } = leg
-  if (asset === PRIMARY.nativeAsset) {
+  if (asset === NATIVE_ASSETS.solana) {
     const [source, destination, ...more] = accounts
     const isTransfer =
       program === SYSTEM_PROGRAM && data.length === 12 && getU32Decoder().decode(data) === SYSTEM_TRANSFER

@@ -1,5 +1,6 @@
 import { address } from '@solana/kit'
-import { PRIMARY } from '@svc/api/networks'
+import type { SolanaNetwork } from '@svc/api/networks'
+import type { TokenAccounts } from '../family.ts'
 import type { NodePool } from '../nodes/node-pool.ts'
 import { connectSolana, type SolanaRpc } from './nodes.ts'
 
@@ -8,23 +9,17 @@ const RETRY_AFTER_MS = 5_000
 const TIMEOUT_MS = 5_000
 const NONE: ReadonlySet<string> = new Set()
 
-export interface TokenAccounts {
-  /** Which of the treasury's token accounts exist: money sent to one that does not would be lost or refused. */
-  existing(): Promise<ReadonlySet<string>>
-  /** Whether a node has answered since the start. */
-  isKnown(): boolean
-}
-
 /** Asked once a minute for all callers. While no node answers, the last answer holds and nobody waits. */
 export function watchTokenAccounts(options: {
+  network: SolanaNetwork
   rpcUrls: readonly string[]
   /** How many nodes must agree. */
   quorum?: number
   accounts: readonly string[]
   now: () => number
 }): TokenAccounts {
-  const { rpcUrls, quorum = 1, accounts, now } = options
-  const pool = connectSolana(PRIMARY, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum })
+  const { network, rpcUrls, quorum = 1, accounts, now } = options
+  const pool = connectSolana(network, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum })
   let known: ReadonlySet<string> | null = null
   let askAgainAt = Number.NEGATIVE_INFINITY
   let request: Promise<void> | null = null

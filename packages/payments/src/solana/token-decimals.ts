@@ -1,14 +1,18 @@
 import { address } from '@solana/kit'
 import { getMintDecoder, getMintSize, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { PRIMARY } from '@svc/api/networks'
+import type { SolanaNetwork } from '@svc/api/networks'
 import type { ReadDecimals } from '../decimals.ts'
 import { connectSolana } from './nodes.ts'
 
 const TIMEOUT_MS = 10_000
 const OPTIONS = { encoding: 'base64', commitment: 'confirmed' } as const
 
-export function createSolanaDecimalsReader(rpcUrls: readonly string[], quorum = 1): ReadDecimals {
-  const pool = connectSolana(PRIMARY, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum })
+export function createSolanaDecimalsReader(
+  network: SolanaNetwork,
+  rpcUrls: readonly string[],
+  quorum = 1,
+): ReadDecimals {
+  const pool = connectSolana(network, rpcUrls, { timeoutMs: TIMEOUT_MS, quorum })
   return (tokens) =>
     pool.agree(async (rpc, abortSignal) => {
       const mints = tokens.map((token) => address(token))

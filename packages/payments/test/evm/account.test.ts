@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { EVM } from '@svc/api/networks'
 import { MULTICALL3 } from '@svc/devnet/evm-chain/contracts'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { type Behaviour, startFaultyNode, withBody, withResult } from '@svc/devnet/faulty-node'
@@ -7,7 +8,7 @@ import { parseTransaction } from 'viem'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createEvmAccount, type EvmAccount, type SignedTransaction } from '../../src/evm/account.ts'
 import { Reverted } from '../../src/evm/errors.ts'
-import { FUNDS, LOCAL_CHAIN, OUT_OF_ORDER, startTestChain, TAKEN } from './test-chain.ts'
+import { FUNDS, OUT_OF_ORDER, startTestChain, TAKEN } from './test-chain.ts'
 
 const chain = forAllTests(() => startTestChain())
 afterEach(() => chain.calm())
@@ -140,18 +141,18 @@ describe('nodes', () => {
       chain.url,
       withResult('eth_chainId', () => '0x1'),
     )
-    const lost = createEvmAccount(LOCAL_CHAIN, [`${wrong.url}/a-key`], key)
+    const lost = createEvmAccount(EVM, [`${wrong.url}/a-key`], key)
     await expect(lost.balance()).rejects.toMatchObject({
       why: 'unavailable',
       message: `${new URL(wrong.url).host} is a node of chain 1`,
     })
     expect(new Set(wrong.calls)).toEqual(new Set(['eth_chainId']))
-    expect(await createEvmAccount(LOCAL_CHAIN, [wrong.url, chain.node.url], key).balance()).toBe(FUNDS)
+    expect(await createEvmAccount(EVM, [wrong.url, chain.node.url], key).balance()).toBe(FUNDS)
     await wrong.stop()
   })
 
   it('T-12 reports errors without the key in the address of a node', async () => {
-    const account = createEvmAccount(LOCAL_CHAIN, [`${chain.node.url}/a-key`], await chain.fundedKey())
+    const account = createEvmAccount(EVM, [`${chain.node.url}/a-key`], await chain.fundedKey())
     const replies = [
       { status: 500, body: 'no' },
       { body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}' },

@@ -1,3 +1,4 @@
+import { EVM } from '@svc/api/networks'
 import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +10,7 @@ const CLOSED = 'http://127.0.0.1:1'
 const payments = forAllTests(() => startPayments())
 
 describe('balances of the EVM chain', () => {
-  const read = (...rpcUrls: string[]) => createEvmBalanceReader(rpcUrls).read([USDC_TO_TREASURY, TO_TREASURY])
+  const read = (...rpcUrls: string[]) => createEvmBalanceReader(EVM, rpcUrls).read([USDC_TO_TREASURY, TO_TREASURY])
 
   it('INT-04 grow by what is paid in coins and tokens, and come in the order asked', async () => {
     const { payer } = payments.people
@@ -27,7 +28,7 @@ describe('balances of the EVM chain', () => {
 
   it('INT-05 are unknown for an address without a contract, and the others are read', async () => {
     const noContract = { asset: `0x${'12'.repeat(20)}`, payTo: TREASURY }
-    const balances = await createEvmBalanceReader([payments.url]).read([noContract, TO_TREASURY])
+    const balances = await createEvmBalanceReader(EVM, [payments.url]).read([noContract, TO_TREASURY])
     expect(balances).toEqual([null, (await read(payments.url))[1]])
   })
 

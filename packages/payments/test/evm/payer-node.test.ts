@@ -1,3 +1,4 @@
+import { EVM } from '@svc/api/networks'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { expect, it } from 'vitest'
 import { createEvmPayerNode } from '../../src/evm/payer-node.ts'
@@ -14,7 +15,7 @@ it('T-133 a receipt of another transaction does not say that a payment failed: t
   try {
     const tx = await payer.sendTransaction({ to: TREASURY, value: 5n })
     const asked = { tx, payer: payer.account.address, life: { nonce: '0', block: '0' } }
-    const node = createEvmPayerNode([proxy.url])
+    const node = createEvmPayerNode(EVM, [proxy.url])
     expect(await node.outcome(asked)).toBe('landed')
     const ofAnother = { transactionHash: `0x${'ab'.repeat(32)}`, status: '0x0', blockNumber: '0x0' }
     proxy.always(/eth_getTransactionReceipt/, {

@@ -15,7 +15,7 @@ const LEG = {
 }
 const CALL = { ...transferCall(LEG), chainId: EVM.chainId, nonce: 7, gas: 60_000n }
 const fees = { maxFeePerGas: 9n, maxPriorityFeePerGas: 1n }
-const outcomeOf = async (raw: string) => (await inspectEvmPayment(raw, [LEG])).outcome
+const outcomeOf = async (raw: string) => (await inspectEvmPayment(EVM, raw, [LEG])).outcome
 
 describe('a signed transaction', () => {
   it.each([
@@ -24,7 +24,7 @@ describe('a signed transaction', () => {
     { ...fees, type: 'eip1559' },
   ] as const)('pays as $type', async (how) => {
     const raw = await account.signTransaction({ ...CALL, ...how })
-    expect(await inspectEvmPayment(raw, [LEG])).toEqual({ outcome: 'payment', tx: keccak256(raw), raw })
+    expect(await inspectEvmPayment(EVM, raw, [LEG])).toEqual({ outcome: 'payment', tx: keccak256(raw), raw })
   })
 
   it('T-129 T-130 is malformed with more bytes behind it, and with a zero before a number', async () => {

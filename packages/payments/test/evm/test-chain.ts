@@ -1,16 +1,15 @@
 // For tests: a local chain, a node before it that can be made to fail, and accounts of ours.
 
 import { randomBytes } from 'node:crypto'
+import { EVM } from '@svc/api/networks'
 import { FINALITY_DEPTH } from '@svc/devnet/evm-chain/chain'
-import { CHAIN_ID, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
 import { startEvmChain } from '@svc/devnet/evm-chain/start'
 import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { formatEther, parseEther, toHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { createEvmAccount, type EvmAccount } from '../../src/evm/account.ts'
-
-export const LOCAL_CHAIN = { chainId: CHAIN_ID, name: 'local' }
 
 /** What a new key has, in wei. */
 export const FUNDS = parseEther('10')
@@ -46,10 +45,10 @@ export async function startTestChain(): Promise<TestChain> {
       await dev.faucet(privateKeyToAddress(toHex(key)), 'MON', formatEther(FUNDS))
       return key
     },
-    open: (key) => createEvmAccount(LOCAL_CHAIN, [node.url], key),
+    open: (key) => createEvmAccount(EVM, [node.url], key),
     async openWithLag(key) {
       const { url } = await chain.startNode({ behind: 2 * FINALITY_DEPTH })
-      return createEvmAccount(LOCAL_CHAIN, [node.url, url], key)
+      return createEvmAccount(EVM, [node.url, url], key)
     },
     calm: () => node.behave(honestly),
     settle: chain.chain.settle,

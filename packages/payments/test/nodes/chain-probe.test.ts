@@ -1,3 +1,4 @@
+import { EVM } from '@svc/api/networks'
 import { startEvmChain } from '@svc/devnet/evm-chain/start'
 import { GENESIS_HASH } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
@@ -5,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectEvm } from '../../src/evm/nodes.ts'
 import { createChainProbe } from '../../src/nodes/node-pool.ts'
 import { connectSolana } from '../../src/solana/nodes.ts'
-import { LOCAL_CHAIN } from '../evm/test-chain.ts'
 
 const NOBODY = 'http://127.0.0.1:1'
 /** Longer than a node takes on a busy machine. */
@@ -22,7 +22,7 @@ afterAll(() => Promise.all([primary.stop(), evm.stop()]))
 const probePrimary = (urls: readonly string[], now = Date.now) =>
   createChainProbe(connectSolana({ genesisHash: GENESIS_HASH }, urls, { timeoutMs: TIMEOUT_MS }), now)
 const probeEvm = (urls: readonly string[]) =>
-  createChainProbe(connectEvm(LOCAL_CHAIN, urls, { timeoutMs: TIMEOUT_MS }), Date.now)
+  createChainProbe(connectEvm(EVM, urls, { timeoutMs: TIMEOUT_MS }), Date.now)
 
 describe('whether a chain answers', () => {
   it('VER-20 takes one node that answers for the right chain', async () => {

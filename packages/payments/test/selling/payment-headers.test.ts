@@ -67,7 +67,7 @@ it.each([
 })
 
 it('ADD-01 T-100 challenges have a bounded length, however many legs there are', () => {
-  const payee = { isDevelopment: true, primaryWallet: `F${'Q'.repeat(43)}`, takesAuthorizations: true }
+  const payee = { isDevelopment: true, solanaWallet: `F${'Q'.repeat(43)}`, takesAuthorizations: true }
   fc.assert(
     fc.property(legs, host, (accepts, realm) => {
       const charges = chargesOf(accepts, { ...payee, realm })

@@ -11,7 +11,8 @@ const CLOSED = 'http://127.0.0.1:1'
 const payments = forAllTests(() => startPayments())
 
 describe('balances of the primary chain', () => {
-  const read = (...rpcUrls: string[]) => createSolanaBalanceReader(rpcUrls).read([TO_TREASURY, payments.toTreasuryUsdc])
+  const read = (...rpcUrls: string[]) =>
+    createSolanaBalanceReader(PRIMARY, rpcUrls).read([TO_TREASURY, payments.toTreasuryUsdc])
 
   it('INT-04 grow by what is paid in coins and tokens, and come in the order asked', async () => {
     const { payer } = payments.people
@@ -28,7 +29,7 @@ describe('balances of the primary chain', () => {
       { asset: PRIMARY.nativeAsset, payTo: owner },
       { asset: USDC, payTo },
     ]
-    const reader = createSolanaBalanceReader([payments.url])
+    const reader = createSolanaBalanceReader(PRIMARY, [payments.url])
     expect(await reader.read(destinations)).toEqual([0n, 0n])
     await payments.send(payer, paySol(payer, SOL, address(payTo)))
     expect(await reader.read(destinations)).toEqual([0n, 0n])

@@ -1,3 +1,4 @@
+import { PRIMARY } from '@svc/api/networks'
 import { TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
 import { describe, expect, it } from 'vitest'
@@ -11,7 +12,7 @@ describe("the treasury's token accounts", () => {
     const account = await tokenAccountOf(TREASURY.address, 'USDC')
     let time = 0
     const options = { accounts: [account, MISSING], now: () => time }
-    const watch = watchTokenAccounts({ ...options, rpcUrls: ['http://127.0.0.1:1', chain.url] })
+    const watch = watchTokenAccounts({ ...options, network: PRIMARY, rpcUrls: ['http://127.0.0.1:1', chain.url] })
     const answers = await Promise.all(Array.from({ length: 5 }, () => watch.existing()))
     for (const answer of answers) expect([...answer]).toEqual([account])
     await chain.stop()
@@ -20,7 +21,12 @@ describe("the treasury's token accounts", () => {
   })
 
   it('PAY-19 are none while no node has answered', async () => {
-    const watch = watchTokenAccounts({ rpcUrls: ['http://127.0.0.1:1'], accounts: [MISSING], now: Date.now })
+    const watch = watchTokenAccounts({
+      network: PRIMARY,
+      rpcUrls: ['http://127.0.0.1:1'],
+      accounts: [MISSING],
+      now: Date.now,
+    })
     expect((await watch.existing()).size).toBe(0)
   })
 })

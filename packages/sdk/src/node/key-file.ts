@@ -2,8 +2,10 @@
 // show the content of a file.
 
 import { open } from 'node:fs/promises'
+import { NETWORKS } from '@svc/api/networks'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { type Signer, signerFromEvmKey, signerFromSolanaKeypair } from '../signers.ts'
+import { nodeNetwork } from '../wallets/node-network.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 
 export interface Key {
@@ -98,7 +100,10 @@ function solanaKey(keypair: Uint8Array, from: string): Key {
     namespace: 'solana',
     signer,
     // The chain libraries are large, so only paying loads one.
-    wallet: async (rpcUrl) => (await import('../wallets/solana-wallet.ts')).solanaWallet({ rpcUrl, signer }),
+    wallet: async (rpcUrl) => {
+      const { solanaWallet } = await import('../wallets/solana-wallet.ts')
+      return onItsNetwork(rpcUrl, solanaWallet({ rpcUrl, signer }))
+    },
   }
 }
 
@@ -108,8 +113,23 @@ function evmKey(hex: string, from: string): Key {
   return {
     namespace: 'eip155',
     signer,
-    wallet: async (rpcUrl) => (await import('../wallets/evm-wallet.ts')).evmWallet({ rpcUrl, account }),
+    wallet: async (rpcUrl) => {
+      const { evmWallet } = await import('../wallets/evm-wallet.ts')
+      return onItsNetwork(rpcUrl, evmWallet({ rpcUrl, account }))
+    },
   }
+}
+
+const TIMEOUT_MS = 10_000
+
+/** Where its namespace has several networks, the node tells on which it pays. One that does not answer cannot pay at all. */
+async function onItsNetwork(rpcUrl: string, wallet: Wallet): Promise<Wallet> {
+  const { namespace } = wallet
+  const networks = NETWORKS.filter(({ caip2 }) => caip2.startsWith(`${namespace}:`))
+  if (networks.length < 2) return wallet
+  const options = { signal: new AbortController().signal, timeoutMs: TIMEOUT_MS }
+  const network = await nodeNetwork(namespace, rpcUrl, options).catch(() => null)
+  return network === null ? wallet : { ...wallet, network }
 }
 
 /** Errors of libraries may quote the key, so they are replaced. */

@@ -68,13 +68,15 @@ export interface Payable {
   expiresAt: number
 }
 
-/** The leg for a wallet: the one in the given asset, or else the first on its chain. */
-export function payableLeg({ accepts, extensions }: AnyQuote, { namespace, isLocal }: Wallet, asset?: string): Payable {
+/** The leg for a wallet: the one in the given asset, or else the first on its network. */
+export function payableLeg({ accepts, extensions }: AnyQuote, wallet: Wallet, asset?: string): Payable {
+  const { namespace, isLocal } = wallet
   const { info, terms } = extensions.svc
   if (terms.environment === 'development' && !isLocal)
     throw new PaymentError('not_moved', 'this service is for development: what a real chain pays to it is lost')
   const payable = accepts.filter(({ network }) => network.startsWith(`${namespace}:`))
-  const leg = payable.find(({ extra }) => asset === undefined || extra.name === asset)
+  const wanted = payable.filter(({ extra }) => asset === undefined || extra.name === asset)
+  const leg = wanted.find(({ network }) => network === wallet.network) ?? wanted[0]
   if (!leg) throw new PaymentError('not_moved', notPayable(asset, namespace, payable))
   return { leg, expiresAt: Date.parse(info.expires_at) / 1000 }
 }

@@ -21,8 +21,8 @@ import {
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { coinOf } from '@svc/api/assets'
-import { PRIMARY } from '@svc/api/networks'
+import { type Asset, coinOf } from '@svc/api/assets'
+import { NATIVE_ASSETS, networkNamed, PRIMARY } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { PaymentError } from '../errors.ts'
@@ -33,8 +33,7 @@ import { connectSolana, type Lifetime } from './solana-node.ts'
 import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
 /** The address that stands for the coin in place of a mint. */
-export const NATIVE_MINT = PRIMARY.nativeAsset
-const { ticker: COIN, decimals: COIN_DECIMALS } = coinOf(PRIMARY)
+export const NATIVE_MINT = NATIVE_ASSETS.solana
 /** The network fee of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
 /** A blockhash is valid for 150 blocks of 0.4 seconds; this allows for slow blocks. */
@@ -89,17 +88,21 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
       if ((await node.network().catch(silent)) !== network) return OTHER_CHAIN
       const account = asset === NATIVE_MINT ? owner : await tokenAccount(owner, asset)
       if (payTo === account) return OWN_PAYMENT
+      const coin = coinFor(leg)
       const lamports = await node.lamports(owner)
       if (asset === NATIVE_MINT)
-        return unknownCoin(leg) ?? shortage(COIN, COIN_DECIMALS, BigInt(amount) + FEE_LAMPORTS, lamports)
+        return unknownCoin(leg) ?? shortage(coin.ticker, coin.decimals, BigInt(amount) + FEE_LAMPORTS, lamports)
       const held = await node.tokens(account)
       return (
         shortage(extra.name, extra.decimals, BigInt(amount), held) ??
-        shortage(COIN, COIN_DECIMALS, FEE_LAMPORTS, lamports)
+        shortage(coin.ticker, coin.decimals, FEE_LAMPORTS, lamports)
       )
     },
 
-    fee: async () => ({ amount: FEE_LAMPORTS, ticker: COIN, decimals: COIN_DECIMALS }),
+    async fee(leg) {
+      const { ticker, decimals } = coinFor(leg)
+      return { amount: FEE_LAMPORTS, ticker, decimals }
+    },
 
     async sign(leg) {
       const lifetime = await node.lifetime()
@@ -118,6 +121,11 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
     const { host } = new URL(rpcUrl)
     throw new PaymentError('not_moved', `the node of the primary chain at ${host} does not answer`, { cause })
   }
+}
+
+/** The coin that fees are paid in; that of Solana on a chain that is not known. */
+function coinFor({ network }: PaymentLeg): Asset {
+  return coinOf(networkNamed(network) ?? PRIMARY)
 }
 
 /** The error of the token program for a frozen account. */

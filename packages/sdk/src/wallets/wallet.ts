@@ -8,6 +8,8 @@ export interface Wallet {
   /** The part of a CAIP-2 id before its colon. The wallet can pay the legs of this namespace. */
   readonly namespace: 'solana' | 'eip155'
   readonly address: string
+  /** The CAIP-2 id of the network to pay on, where it pays legs of one network only. */
+  readonly network?: string
   /** Whether its node is on this machine or network. Only such chains have money without value. */
   readonly isLocal: boolean
   /** Seconds that a payment may need to land. A quote with less time left is not paid. */

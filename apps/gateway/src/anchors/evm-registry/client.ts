@@ -1,6 +1,6 @@
 // The client of the registry on the EVM chain. Callers note a transaction between `prepare` and `send`.
 
-import { EVM } from '@svc/api/networks'
+import { ROLES } from '@svc/api/networks'
 import { MERKLE_REGISTRY_ABI as abi, MERKLE_REGISTRY_BYTECODE } from '@svc/contracts/merkle-registry'
 import { createEvmAccount, type EvmAccount, type SignedTransaction } from '@svc/payments/evm/account'
 import { Reverted, toEvmError } from '@svc/payments/evm/errors'
@@ -24,7 +24,7 @@ export type EvmRegistry = ReturnType<typeof createEvmRegistry>
 
 /** Every method but `send` may throw `RegistryError`. */
 export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistryOptions) {
-  const account = createEvmAccount(EVM, rpcUrls, privateKey)
+  const account = createEvmAccount(ROLES.registry, rpcUrls, privateKey)
   const { client } = account
 
   async function read(receiptId: string): Promise<RegistryEntry | null> {

@@ -1,8 +1,9 @@
 // Settings of the EVM registry: its address and the key of its owner. Without them nothing is written.
 
+import { ROLES } from '@svc/api/networks'
 import type { SettingsReader } from '@svc/http-service/config'
 import { readEvmKey } from '@svc/http-service/evm-keys'
-import type { SalesConfig } from '@svc/payments/selling/settings'
+import { type SalesConfig, settingsOf } from '@svc/payments/selling/settings'
 import type { Address } from 'viem'
 
 export interface EvmRegistryConfig {
@@ -15,7 +16,7 @@ export interface EvmRegistrySecrets {
 
 export function readEvmRegistrySettings(
   settings: SettingsReader,
-  { evm }: Pick<SalesConfig, 'evm'>,
+  { chains }: Pick<SalesConfig, 'chains'>,
   isProduction: boolean,
 ): [EvmRegistryConfig | null, EvmRegistrySecrets] {
   const contract = readRegistryContract(settings)
@@ -26,7 +27,8 @@ export function readEvmRegistrySettings(
         'With the key alone, svc-gateway deploy-evm-registry makes the contract',
     )
   }
-  if (evmRegistryKey && !evm) settings.problem('EVM_REGISTRY_KEY needs EVM_RPC_URLS')
+  if (evmRegistryKey && !chains.has(ROLES.registry))
+    settings.problem(`EVM_REGISTRY_KEY needs ${settingsOf(ROLES.registry)[0]}`)
   return [contract && { contract }, { evmRegistryKey }]
 }
 

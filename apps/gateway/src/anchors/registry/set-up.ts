@@ -1,6 +1,6 @@
 // Sets up the attestation registry once: creates the gateway's credential and the schema of its statements.
 
-import { PRIMARY } from '@svc/api/networks'
+import { ROLES } from '@svc/api/networks'
 import { createSolanaNodes } from '@svc/payments/solana/nodes'
 import { watchTransaction } from '@svc/payments/solana/outcome'
 import { signTransaction } from '@svc/payments/solana/sign-transaction'
@@ -22,7 +22,7 @@ export async function setUpRegistry(
   credentialName: string,
   rpcUrls: readonly string[],
 ): Promise<SetUp> {
-  const nodes = createSolanaNodes(PRIMARY, rpcUrls)
+  const nodes = createSolanaNodes(ROLES.publication, rpcUrls)
   const signer = toBase58(key.publicKey)
   const addresses = registryAddresses(signer, credentialName)
   const parties = { ...addresses, signer }

@@ -1,10 +1,10 @@
 // The Machine Payments Protocol. A credential shows the transaction that the payer has sent, or holds a transfer of USDC on
-// the EVM chain that they have signed for the challenge (EIP-3009), which is sent as x402 payments are.
+// an EVM chain that they have signed for the challenge (EIP-3009), which is sent as x402 payments are.
 
 import { findAsset } from '@svc/api/assets'
 import type { Body } from '@svc/api/endpoint'
 import type { AuthorizationPayload } from '@svc/api/mpp'
-import { EVM } from '@svc/api/networks'
+import { networkNamed } from '@svc/api/networks'
 import type { Confirmation, confirmStorage, Quote, requestStorage } from '@svc/api/purchases'
 import { addressKey } from '@svc/guard/address-key'
 import type { Answer } from '@svc/http-service/answer'
@@ -152,10 +152,11 @@ function signedTransfer(
   const { type: _, signature, ...authorization } = payload as AuthorizationPayload // it shows no transaction
   // What was signed for another challenge is no payment of this one.
   if (authorization.nonce.toLowerCase() !== challengeHash(challenge)) throw unknownChallenge()
-  const settler = settlers.get(EVM)
+  const network = networkNamed(leg.network)
+  const settler = network ? settlers.get(network) : undefined
   const id = settler?.paymentId({ signature, authorization }) ?? null
   // A leg that is paid with a transaction does not have it.
-  const version = findAsset(EVM, leg.extra.name)?.domainVersion
+  const version = network ? findAsset(network, leg.extra.name)?.domainVersion : undefined
   if (!settler || id === null || version === undefined) throw cannotSettle()
   const signable = { ...leg, extra: { ...leg.extra, version } }
   const address = addressKey(wire.clientAddress)

@@ -3,7 +3,7 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type { LockerRecord } from '@svc/api/lockers'
-import { EVM, type Network, PRIMARY } from '@svc/api/networks'
+import { NETWORKS, type Network } from '@svc/api/networks'
 import type { Quote } from '@svc/api/purchases'
 import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { ServiceError } from '@svc/http-service/service-error'
@@ -125,7 +125,7 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   requireNewLockers(requests)
   const receipts = await findReceiptsOfRequests(context.database.db, payReqIds)
   const paid = new Map(receipts.map((receipt) => [receipt.pay_req_id, receipt]))
-  const transaction = { tx, network: tx.startsWith('0x') ? EVM : PRIMARY, payReqIds }
+  const transaction = { tx, network: await networkOf(context, tx, requests, receipts), payReqIds }
   requireOneNetwork(transaction, requests, paid)
   if (payReqIds.every((id) => (paid.get(id)?.tx_hash ?? tx) !== tx)) {
     requireOwner(paid.get(payReqIds[0] as string) as SignedReceipt, ownerIdentity) // each of them has one
@@ -202,6 +202,32 @@ interface SponsoredTransaction {
   network: Network
   /** The quotes that it may name. */
   payReqIds: readonly string[]
+}
+
+/**
+ * The form of a transaction tells its family. Where the quotes are on several networks of that, it is on the one that
+ * shows it.
+ */
+async function networkOf(
+  { sales }: Context,
+  tx: string,
+  requests: readonly PayRequest[],
+  receipts: readonly SignedReceipt[],
+): Promise<Network> {
+  const ofFamily = NETWORKS.filter((network) => sales.reader(network).isTransactionId(tx))
+  const quoted = ofFamily.flatMap((network) => {
+    const [leg] = requests.flatMap((request) => legsOn(network, request))
+    return leg ? [{ network, leg }] : []
+  })
+  const paid = receipts.find(({ tx_hash }) => tx_hash === tx)
+  const [first] = ofFamily as [Network, ...Network[]] // it has the form of one
+  if (paid) return ofFamily.find(({ name }) => name === paid.network) ?? first
+  if (quoted.length < 2) return quoted[0]?.network ?? first
+  const seen = await Promise.all(
+    quoted.map(async ({ network, leg }) => ({ network, reading: await sales.reader(network).read(tx, leg) })),
+  )
+  const shown = seen.find(({ reading }) => reading.outcome === 'found' || reading.outcome === 'rejected')
+  return (shown ?? seen.find(({ reading }) => reading.outcome === 'unavailable'))?.network ?? first
 }
 
 /**

@@ -1,15 +1,24 @@
+import { ROLES } from '@svc/api/networks'
 import { DEV_MINTER, DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { SettingsReader } from '@svc/http-service/config'
 import { expect, it } from 'vitest'
 import { readEvmRegistrySettings } from '../../../src/anchors/evm-registry/settings.ts'
 
-const EVM = { treasury: `0x${'cd'.repeat(20)}`, confirmations: 1, finality: 'finalized', quorum: 1 } as const
+const CHAIN = {
+  treasury: `0x${'cd'.repeat(20)}`,
+  quorum: 1,
+  finality: { confirmations: 1, finality: 'finalized' },
+} as const
 const EVM_REGISTRY_CONTRACT = `0x${'ab'.repeat(20)}`
 const EVM_REGISTRY_KEY = '05'.repeat(32)
 
 function read(variables: Record<string, string>, { evm = true, isProduction = true } = {}) {
   const settings = new SettingsReader(variables)
-  const answer = readEvmRegistrySettings(settings, { evm: evm ? EVM : null }, isProduction)
+  const answer = readEvmRegistrySettings(
+    settings,
+    { chains: new Map(evm ? [[ROLES.registry, CHAIN]] : []) },
+    isProduction,
+  )
   settings.done()
   return answer
 }

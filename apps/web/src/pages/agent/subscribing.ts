@@ -73,7 +73,7 @@ interface Now {
 async function pay({ session, signal, onDoing }: Now, quote: SubscriptionQuote, leg: PaymentLeg): Promise<Paid> {
   const { subscription } = await session.agent.subscribe({
     intent: openIntent(session),
-    wallet: observed(session.wallet.payerAt(session.node), onDoing),
+    wallet: { ...observed(session.wallet.payerAt(session.node), onDoing), network: leg.network },
     asset: leg.extra.name,
     quote,
     approve: ({ extra, amount, network }) =>

@@ -80,7 +80,7 @@ export async function pay(held: HeldPurchase, { signer, payer }: ConnectedWallet
   const receipt = await client.buyQuoted({
     ...goodsOf(held.read().order),
     intent: held.id,
-    wallet: watchedBy(held, payer),
+    wallet: { ...watchedBy(held, payer), network: leg.network },
     asset: leg.extra.name,
     quote: async () => newestQuote(held.read()),
     approve: ({ extra, amount }) => extra.pay_req_id === leg.extra.pay_req_id && amount === leg.amount,

@@ -1,13 +1,12 @@
 import { invalidParams, RPC_CODES, RpcError } from '../../rpc-error.ts'
 import type { PrimaryChain } from '../chain.ts'
-import { GENESIS_HASH } from '../dev-accounts.ts'
 import { SLOTS_PER_EPOCH } from '../timeline.ts'
 import { API_VERSION, configAt, type Methods, type Params, u64At, viewFor } from './params.ts'
 
 export const clusterMethods: Methods = {
   getHealth: () => 'ok',
   getVersion: () => ({ 'solana-core': API_VERSION, 'feature-set': 0 }),
-  getGenesisHash: () => GENESIS_HASH,
+  getGenesisHash: ({ network }) => network.genesisHash,
   getSlot: (chain, params) => viewFor(chain, configAt(params, 0)).slot,
   getBlockHeight: (chain, params) => viewFor(chain, configAt(params, 0)).height,
 

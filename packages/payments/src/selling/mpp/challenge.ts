@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { findAsset } from '@svc/api/assets'
 import type { CredentialPayload, PaymentMethod } from '@svc/api/mpp'
-import { EVM, networkNamed, PRIMARY } from '@svc/api/networks'
+import { type EvmNetwork, networkNamed, ROLES } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import { paymentReference } from '@svc/protocol/ids'
@@ -20,9 +20,9 @@ export interface Payee {
   /** Where the challenge is good: the host of the service. */
   realm: string
   isDevelopment: boolean
-  /** The wallet that tokens of the primary chain are paid to. Null where the chain takes no payments. */
-  primaryWallet: string | null
-  /** Whether the service sends transfers on the EVM chain that payers have only signed. */
+  /** The wallet that tokens are paid to on the network of the method `solana`. Null where that takes no payments. */
+  solanaWallet: string | null
+  /** Whether the service sends transfers on EVM chains that payers have only signed. */
   takesAuthorizations: boolean
 }
 
@@ -56,14 +56,14 @@ export interface QuoteCharges {
 interface SellerConfig {
   http: { baseUrl: string }
   mode: string
-  payments: Pick<SalesConfig, 'primary'>
+  payments: Pick<SalesConfig, 'chains'>
 }
 
 export function payeeOf({ http, mode, payments }: SellerConfig, takesAuthorizations: boolean): Payee {
   return {
     realm: new URL(http.baseUrl).host,
     isDevelopment: mode === 'development',
-    primaryWallet: payments.primary?.treasury ?? null,
+    solanaWallet: payments.chains.get(ROLES.solanaPay)?.treasury ?? null,
     takesAuthorizations,
   }
 }
@@ -77,49 +77,52 @@ const REFERENCE_PLACE = paymentReference('')
 /** Those of each method in turn, as they are shown. */
 export function chargesOf(accepts: readonly PaymentLeg[], payee: Payee): Charge[] {
   const charges = accepts.flatMap((leg): Charge[] => {
-    const isEvm = isOnEvm(leg)
-    const credentialTypes = isEvm ? evmCredentials(leg, payee) : (['signature'] as const)
-    const expressed = isEvm ? evmCharge(leg, credentialTypes) : solanaCharge(leg, payee)
+    const network = networkNamed(leg.network)
+    const evm = network?.family === 'evm' ? network : null
+    const credentialTypes = evm ? evmCredentials(evm, leg, payee) : (['signature'] as const)
+    const expressed = evm ? evmCharge(evm, leg, credentialTypes) : solanaCharge(leg, payee)
     if (!expressed) return []
     const { amount } = leg
     const text = canonicalJson({ amount, externalId: REFERENCE_PLACE, ...expressed })
     const [before, after] = text.split(REFERENCE_PLACE) as [string, string] // it is in there once
-    return [{ leg, method: isEvm ? 'evm' : 'solana', credentialTypes, request: [before, after] }]
+    return [{ leg, method: evm ? 'evm' : 'solana', credentialTypes, request: [before, after] }]
   })
   return inTurns(charges, ({ method }) => method)
 }
 
-function isOnEvm({ network }: PaymentLeg): boolean {
-  return networkNamed(network)?.family === 'evm'
-}
-
-function evmCredentials({ extra }: PaymentLeg, { takesAuthorizations }: Payee): Charge['credentialTypes'] {
-  return takesAuthorizations && findAsset(EVM, extra.name)?.domainVersion !== undefined
+function evmCredentials(
+  network: EvmNetwork,
+  { extra }: PaymentLeg,
+  { takesAuthorizations }: Payee,
+): Charge['credentialTypes'] {
+  return takesAuthorizations && findAsset(network, extra.name)?.domainVersion !== undefined
     ? ['authorization', 'hash']
     : ['hash']
 }
 
 /** The method moves tokens only, not the native coin. */
 function evmCharge(
+  { nativeAsset, chainId }: EvmNetwork,
   { asset, payTo, extra }: PaymentLeg,
   credentialTypes: Charge['credentialTypes'],
 ): Record<string, Json> | null {
-  if (asset === EVM.nativeAsset) return null
-  const methodDetails = { chainId: EVM.chainId, credentialTypes: [...credentialTypes], decimals: extra.decimals }
+  if (asset === nativeAsset) return null
+  const methodDetails = { chainId, credentialTypes: [...credentialTypes], decimals: extra.decimals }
   return { currency: asset, recipient: payTo, methodDetails }
 }
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
 /** The recipient is a wallet, also of tokens: clients find its token account themselves. */
-function solanaCharge(leg: PaymentLeg, { isDevelopment, primaryWallet }: Payee): Record<string, Json> | null {
+function solanaCharge(leg: PaymentLeg, { isDevelopment, solanaWallet }: Payee): Record<string, Json> | null {
+  if (leg.network !== ROLES.solanaPay.caip2) return null
   // A client of the real chain must not pay a gateway that runs on a local one (ADD-10).
   const network = isDevelopment ? 'localnet' : 'mainnet-beta'
   const { asset, payTo, extra } = leg
-  if (asset === PRIMARY.nativeAsset) return { currency: 'sol', recipient: payTo, methodDetails: { network } }
-  if (primaryWallet === null) return null
+  if (asset === ROLES.solanaPay.nativeAsset) return { currency: 'sol', recipient: payTo, methodDetails: { network } }
+  if (solanaWallet === null) return null
   const methodDetails = { network, decimals: extra.decimals, tokenProgram: TOKEN_PROGRAM }
-  return { currency: asset, recipient: primaryWallet, methodDetails }
+  return { currency: asset, recipient: solanaWallet, methodDetails }
 }
 
 /** The same for the same quote and leg, always. Nothing of it leads to `pay_req_id` but `opaque`, which stays off chain. */

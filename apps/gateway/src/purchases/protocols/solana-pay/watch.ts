@@ -3,7 +3,7 @@
 // it ends (T-102). One that is paid is asked for once more then: a wallet may have paid it twice (T-205).
 
 import type { Body } from '@svc/api/endpoint'
-import { PRIMARY } from '@svc/api/networks'
+import { ROLES } from '@svc/api/networks'
 import type { FoundPayment, WatchedPayment, watchPayment as watchPaymentEndpoint } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
 import { inParallel } from '@svc/concurrency/parallel'
@@ -75,7 +75,7 @@ export async function watchPayment(
 async function mayWatch(context: PurchasesContext, request: PayRequest, wire: WireRequest): Promise<boolean> {
   const { db } = context.database
   const { callsPerMinute, maxQuotes } = context.config.payments.watch
-  if (callsPerMinute === 0 || primaryLegs(request).length === 0) return false
+  if (callsPerMinute === 0 || payableLegs(request).length === 0) return false
   if (await findReceiptOfRequest(db, request.pay_req_id)) return false
   if ((await countWatches(db)) >= maxQuotes) return false
   const perMinute = Math.ceil(maxQuotes / ADDRESS_SHARE)
@@ -126,7 +126,7 @@ async function look(context: PurchasesContext, watch: WatchedQuoteTable, now: nu
   const named = (await transactionsNaming(context, watch)).filter((tx) => tx !== receipt?.tx_hash)
   const read = named.slice(0, MAX_READ)
   if (read.length === 0) return
-  const legs = primaryLegs(request)
+  const legs = payableLegs(request)
   const soon = { due_at: now + 1 }
   if (!(await mayAsk(context, read.length * legs.length))) return commit((tx) => noteLook(tx, pay_req_id, soon))
   let isPassing = true
@@ -150,7 +150,7 @@ async function transactionsNaming(
   { pay_req_id, passed_tx }: WatchedQuoteTable,
 ): Promise<string[]> {
   try {
-    return await sales.payerNodes.solana.transactionsNaming(solanaPayReference(pay_req_id), passed_tx)
+    return await sales.payerNode(ROLES.solanaPay).transactionsNaming(solanaPayReference(pay_req_id), passed_tx)
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error
     log.warn({ err: error }, 'payments could not be looked for')
@@ -187,9 +187,9 @@ async function takePayment(
   }
 }
 
-function primaryLegs({ quote }: PayRequest): QuotedLeg[] {
+function payableLegs({ quote }: PayRequest): QuotedLeg[] {
   const { accepts } = JSON.parse(quote) as Quote
-  return accepts.map(quotedLeg).filter(({ network }) => network === PRIMARY)
+  return accepts.map(quotedLeg).filter(({ network }) => network === ROLES.solanaPay)
 }
 
 /**
@@ -200,7 +200,7 @@ export async function findWatchedPayment(context: PurchasesContext, payReqId: st
   const watch = await findWatch(context.database.db, payReqId)
   if (!watch) return null
   const { tx, asset, looked_at } = watch
-  if (tx !== null && asset !== null) return { payment: { tx, pay_network: PRIMARY.name, pay_asset: asset } }
+  if (tx !== null && asset !== null) return { payment: { tx, pay_network: ROLES.solanaPay.name, pay_asset: asset } }
   const isFresh = looked_at !== null && looked_at > unixNow(context) - FRESH_SECONDS
   return isFresh ? { payment: null } : null
 }

@@ -1,13 +1,14 @@
-import { EVM } from '@svc/api/networks'
+import type { EvmNetwork } from '@svc/api/networks'
 import { type Costs, createEvmAccount, type SignedTransaction } from '@svc/payments/evm/account'
 import { TRANSFER } from '@svc/payments/evm/arrival'
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED, type Authorization } from '@svc/payments/evm/authorizations'
 import { EvmError, Reverted, toEvmError } from '@svc/payments/evm/errors'
 import { connectEvm, connectEvmBatches, type EvmRpc } from '@svc/payments/evm/nodes'
 import { type FoundLog, quantity, readBlock, readFoundLogs } from '@svc/payments/evm/rpc-answers'
+import type { ChainNodes } from '@svc/payments/family'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { type Address, encodeFunctionData, type Hex, numberToHex, padHex, parseAbi, parseTransaction } from 'viem'
-import { Refused, type SettlementOutcome, type SettlerNodes } from './settler.ts'
+import { Refused, type SettlementOutcome } from './settler.ts'
 
 const ABI = parseAbi([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
@@ -28,12 +29,12 @@ type Paid = { from: string; to: string; amount: bigint }
 export type EvmChain = ReturnType<typeof createEvmChain>
 
 /** The questions and transactions of the EVM settler. Its account pays the network fees. Throws `Refused`. */
-export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Array) {
-  const account = createEvmAccount(EVM, rpcUrls, key)
+export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNodes, key: Uint8Array) {
+  const account = createEvmAccount(network, rpcUrls, key)
   const { client } = account
   // For what decides whether a payment was made; what it takes to send one is asked of any node.
-  const pool = connectEvm(EVM, rpcUrls, { quorum })
-  const batches = connectEvmBatches(EVM, rpcUrls, { quorum })
+  const pool = connectEvm(network, rpcUrls, { quorum })
+  const batches = connectEvmBatches(network, rpcUrls, { quorum })
 
   /** The newest block that is final, and its time in Unix seconds. */
   async function finalized(): Promise<{ height: number; time: number }> {

@@ -1,12 +1,14 @@
-// x402's exact scheme on the EVM chain: the payer signs an EIP-3009 authorization, and the gateway sends the transaction
+// x402's exact scheme on EVM chains: the payer signs an EIP-3009 authorization, and the gateway sends the transaction
 // that uses it.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import type { EvmNetwork } from '@svc/api/networks'
 import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
 import { mutex } from '@svc/concurrency/locks'
 import { maxFeeGwei } from '@svc/payments/evm/account'
 import { authorizationId, readAuthorizationId } from '@svc/payments/evm/authorizations'
 import { Reverted } from '@svc/payments/evm/errors'
+import type { ChainNodes } from '@svc/payments/family'
 import { noteAndSend } from '@svc/payments/transactions'
 import { paymentReference } from '@svc/protocol/ids'
 import { authorizationTypes } from '@x402/evm'
@@ -23,20 +25,13 @@ import {
   stringToHex,
 } from 'viem'
 import { createEvmChain, type EvmChain } from './evm-chain.ts'
-import {
-  type Refusal,
-  Refused,
-  runFacilitator,
-  type SettlementOrder,
-  type Settler,
-  type SettlerNodes,
-} from './settler.ts'
+import { type Refusal, Refused, runFacilitator, type SettlementOrder, type Settler } from './settler.ts'
 
 const MAX_ATTEMPTS = 10
 const PAUSE_MS = 50
 
-export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key: Uint8Array }): Settler {
-  const chain = createEvmChain({ rpcUrls, quorum }, key)
+export function createEvmSettler(network: EvmNetwork, nodes: ChainNodes, key: Uint8Array): Settler {
+  const chain = createEvmChain(network, nodes, key)
   // One at a time, so that no two transactions take the same nonce.
   const sending = mutex()
 

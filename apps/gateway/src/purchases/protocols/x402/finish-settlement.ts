@@ -54,7 +54,7 @@ interface PaidLeg extends QuotedLeg {
   authorization?: string
 }
 
-/** A payment on the EVM chain is an authorization, which anybody may send; the payment has its id. */
+/** A payment on an EVM chain is an authorization, which anybody may send; the payment has its id. */
 export function authorizationOf({ network, payment_id }: Pick<Settlement, 'network' | 'payment_id'>): string | null {
   return networkNamed(network)?.family === 'evm' ? payment_id : null
 }

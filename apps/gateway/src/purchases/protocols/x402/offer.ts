@@ -137,18 +137,17 @@ const STEPS = [
   'The answer has the receipt and the locker_id: the locker is open, and next_step says how to store the first file.',
 ]
 
-/** The exact scheme moves EVM tokens by EIP-3009 and the dollar tokens of the primary chain. Null for all other legs. */
-function signableLeg({ config, settlers }: PurchasesContext, leg: PricedLeg, payReqId: string): X402Leg | null {
+/** The exact scheme moves EVM tokens by EIP-3009 and dollar tokens of the Solana family. Null for all other legs. */
+function signableLeg({ settlers }: PurchasesContext, leg: PricedLeg, payReqId: string): X402Leg | null {
   const { network, pricing, domainVersion: version } = leg.of
   const settler = settlers.get(network)
   if (!settler) return null
   const { extra, ...wire } = x402Leg(leg, payReqId)
   const { paymentFlow, assetTransferMethod, memo, ...facts } = extra
   if (network.family === 'evm') return version === undefined ? null : { ...wire, extra: { ...facts, version } }
-  const treasury = config.payments.primary?.treasury
-  if (pricing.by !== 'usd' || !treasury || !settler.feePayer) return null
+  if (pricing.by !== 'usd' || !settler.feePayer) return null
   // Stock clients derive the token account themselves. The payment reader takes it from the leg.
-  return { ...wire, payTo: treasury, extra: { ...facts, memo, feePayer: settler.feePayer, token_account: leg.payTo } }
+  return { ...wire, payTo: leg.wallet, extra: { ...facts, memo, feePayer: settler.feePayer, token_account: leg.payTo } }
 }
 
 /**

@@ -1,4 +1,4 @@
-// The interface of both settlers: they send payments that the payer has only signed.
+// The interface of settlers: they send payments that the payer has only signed.
 
 import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
 import type { Outcome } from '@svc/payments/transactions'
@@ -33,12 +33,6 @@ export interface Settler {
   findPayments(payload: EvmPayload | SvmPayload, leg: X402Leg, since: number): Promise<string[]>
   /** The outcome of a payment whose noted transaction is not on the chain, or has failed there. */
   outcome(settlement: Settlement, leg: X402Leg, hasFailed: boolean): Promise<SettlementOutcome>
-}
-
-export interface SettlerNodes {
-  rpcUrls: readonly string[]
-  /** How many nodes must agree on the outcome of a payment. */
-  quorum: number
 }
 
 export interface SignedPayment {

@@ -1,10 +1,12 @@
-import { PRIMARY } from '@svc/api/networks'
+import { coinOf } from '@svc/api/assets'
+import type { SolanaNetwork } from '@svc/api/networks'
+import type { ChainNodes } from '@svc/payments/family'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { createSolanaNodes } from '@svc/payments/solana/nodes'
 import { outcomesOf } from '@svc/payments/solana/outcome'
 import { describeRefusal } from '@svc/payments/solana/payer-node'
 import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
-import { type Refusal, Refused, type SettlerNodes } from './settler.ts'
+import { type Refusal, Refused } from './settler.ts'
 
 /** The owner of a token account and its amount, in a row. */
 const HOLDING = { offset: 32, length: 40 }
@@ -29,8 +31,8 @@ export interface Source {
 }
 
 /** The questions and transactions of the Solana settler. Throws `Refused` when no node answers. */
-export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
-  const nodes = createSolanaNodes(PRIMARY, rpcUrls, { quorum })
+export function createSolanaChain(network: SolanaNetwork, { rpcUrls, quorum }: ChainNodes) {
+  const nodes = createSolanaNodes(network, rpcUrls, { quorum })
 
   async function holdingOf(account: string): Promise<{ owner: Uint8Array; amount: bigint } | null> {
     const found = await nodes.account(account, HOLDING)
@@ -47,7 +49,8 @@ export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
     if (error !== null) {
       const available = holding?.amount ?? null
       if (available === null || available < amount) return { why: 'insufficient_funds', payer: owner, available }
-      return { why: 'invalid', reason: 'transaction_simulation_failed', problem: describeRefusal(error) }
+      const problem = describeRefusal(error, coinOf(network).ticker)
+      return { why: 'invalid', reason: 'transaction_simulation_failed', problem }
     }
     // The node that simulated it is ahead of those that were asked now.
     if (holding === null) return { why: 'unavailable', problem: 'the paying account does not show yet' }

@@ -1,4 +1,4 @@
-// x402's exact scheme on the primary chain: the payer signs a token transfer, and the gateway adds its signature as fee
+// x402's exact scheme on chains of the Solana family: the payer signs a token transfer, and the gateway adds its signature as fee
 // payer and sends it.
 
 import { hash } from 'node:crypto'
@@ -10,7 +10,9 @@ import {
   getTransactionDecoder,
   type SignatureBytes,
 } from '@solana/kit'
+import type { SolanaNetwork } from '@svc/api/networks'
 import type { SvmPayload, X402Leg } from '@svc/api/x402'
+import type { ChainNodes } from '@svc/payments/family'
 import { noteAndSend } from '@svc/payments/transactions'
 import { MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
@@ -23,7 +25,6 @@ import {
   runFacilitator,
   type SettlementOrder,
   type Settler,
-  type SettlerNodes,
 } from './settler.ts'
 import { createSolanaChain } from './solana-chain.ts'
 
@@ -31,10 +32,10 @@ import { createSolanaChain } from './solana-chain.ts'
 const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }
 const MAX_FEE = 30_000
 
-export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { seed: Uint8Array }): Settler {
+export function createSolanaSettler(network: SolanaNetwork, nodes: ChainNodes, seed: Uint8Array): Settler {
   const key = ed25519Signer(seed)
   const feePayer = address(toBase58(key.publicKey))
-  const chain = createSolanaChain({ rpcUrls, quorum })
+  const chain = createSolanaChain(network, nodes)
 
   /** Call it only for a checked transaction: with our signature, it can spend our coins. */
   function sign(transaction: string): { tx: string; raw: string } {
