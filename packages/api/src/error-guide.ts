@@ -302,7 +302,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   PRECONDITION_FAILED: {
     cause:
-      'The file is no longer the one that `If-Match`, `If-Unmodified-Since`, `expected_hash` or `expected_uploaded_at` names, or there is a file of a name that should be free: a new name, or one that is uploaded with `"overwrite": false`.',
+      'The file is no longer the one that `If-Match`, `If-Unmodified-Since`, `expected_hash` or `expected_uploaded_at` names, or there is a file of a name that should be free: a new name, or one that is uploaded with `"overwrite": false`, or with a tus token that creates new names only.',
     next: 'Read the file or the list again, and decide with what is there now.',
   },
 

@@ -4,7 +4,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { requireWritable } from '../auth/restrictions.ts'
 import { findSession, findSessionFile, type SessionFile } from '../transfers/sessions/store.ts'
 import { dropPart, joinTail, readProgress } from './blocks.ts'
-import { checksumMismatch, uploadGone } from './errors.ts'
+import { checksumMismatch, nameTaken, uploadGone } from './errors.ts'
 import type { TusContext } from './room.ts'
 import { FILE_ID, type Upload } from './upload.ts'
 
@@ -29,6 +29,7 @@ export async function finishUpload(context: TusContext, upload: Upload): Promise
       'create another upload with the right bytes',
     )
   }
+  if (after?.error === 'PRECONDITION_FAILED') throw nameTaken(after.filename)
   if (after?.state !== 'open') throw uploadGone()
   const current = await findSession(context.database.db, session.session_id)
   if (current) requireWritable(current)
