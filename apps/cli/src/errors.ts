@@ -7,8 +7,8 @@ export class Failure extends Error {
   override name = 'Failure'
   readonly hint: string | null
 
-  constructor(message: string, hint: string | null = null) {
-    super(message)
+  constructor(message: string, hint: string | null = null, cause?: unknown) {
+    super(message, { cause })
     this.hint = hint
   }
 }

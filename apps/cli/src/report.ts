@@ -14,6 +14,8 @@ import {
   PaymentError,
   type ServiceName,
   UntrueAnswer,
+  type UploadDetails,
+  uploadDetails,
 } from '@svc/sdk/errors'
 import { EXIT, Failure, Interrupted, Misuse, NotVerified, UsageError } from './errors.ts'
 import { NAME_RULES } from './files/names.ts'
@@ -35,17 +37,27 @@ interface ReportOptions {
   json: boolean
   /** Better advice than that of the error itself. */
   hint?: string | null
+  /** The command uploads: a document says which layer failed, as the gateway does. */
+  isUpload?: boolean
 }
 
 /** Writes the error to stderr and returns the exit code. */
-export function report(world: World, error: unknown, { json, hint: better = null }: ReportOptions): number {
+export function report(
+  world: World,
+  error: unknown,
+  { json, hint: better = null, isUpload = false }: ReportOptions,
+): number {
   const { env, stderr } = world
   const { hint, ...rest } = describeError(error)
   const described = { ...rest, hint: better ?? (rest.code === 'no_answer' ? (proxyHint(env) ?? hint) : hint) }
   const style = styleFor(stderr, env)
   if (json) {
     const { exitCode: exit_code, docsUrl, ...document } = described
-    stderr.write(`${jsonLine({ error: { ...document, ...(docsUrl && { docs_url: docsUrl }), exit_code } })}\n`)
+    const more = {
+      ...(docsUrl && { docs_url: docsUrl }),
+      ...(isUpload && { details: uploadDetailsOf(error, described.hint) }),
+    }
+    stderr.write(`${jsonLine({ error: { ...document, ...more, exit_code } })}\n`)
   } else if (error instanceof Misuse) {
     stderr.write(`${style.bad(`${error.command}:`)} ${shown(error.message)}. See: ${error.hint}\n`)
   } else {
@@ -55,6 +67,15 @@ export function report(world: World, error: unknown, { json, hint: better = null
   }
   if (env.SVC_DEBUG) stderr.write(`${terminalSafe(inspect(error))}\n`)
   return described.exitCode
+}
+
+/**
+ * `svc` runs where the bytes are, so its own errors are of the layer `sandbox_runtime`. A summary of many files goes by
+ * the first that failed.
+ */
+export function uploadDetailsOf(error: unknown, hint: string | null): UploadDetails {
+  const details = uploadDetails((error instanceof Failure && error.cause) || error, 'sandbox_runtime')
+  return details.layer === 'sandbox_runtime' && hint !== null ? { ...details, recovery_hint: hint } : details
 }
 
 export function describeError(error: unknown): ErrorReport {

@@ -36,6 +36,6 @@ export async function run(argv: readonly string[], world: World): Promise<number
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return EXIT.ok
     const reported = withAdvice(interruptionOr(error, world.signal), program)
     const hint = reported instanceof NoAnswer ? await (await import('./setup/local-hint.ts')).localHint(reported) : null
-    return report(world, reported, { json: isJson, hint })
+    return report(world, reported, { json: isJson, hint, isUpload: program.args[0] === 'put' })
   }
 }

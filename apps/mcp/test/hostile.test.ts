@@ -92,6 +92,25 @@ describe('a URL', () => {
   })
 })
 
+it('ADD-60 overwrite: false keeps the file that is there, whichever way the new one comes', async () => {
+  const taken = { filename: 'taken.txt', overwrite: false }
+  const write = (text: string) => server.ask('write_text', { receipt_id, ...taken, text })
+  expect((await write('first')).isError).toBeFalsy()
+  expect(codeOf(await write('second'))).toBe('PRECONDITION_FAILED')
+  expect(codeOf(await put({ ...taken, path: 'good.txt' }))).toBe('PRECONDITION_FAILED')
+  expect(codeOf(await put(taken))).toBe('bad_arguments')
+  expect(await server.call('read_file', { receipt_id, filename: 'taken.txt' })).toMatchObject({ text: 'first' })
+})
+
+it('ERR-29 FILE-31 an error of an upload says which layer failed: this server or the gateway', async () => {
+  const layerOf = async (asked: Promise<{ _meta?: Record<string, unknown> | undefined }>) =>
+    (await asked)._meta?.['svc/error'] as { details?: object }
+  const advice = { recovery_hint: expect.any(String), next_best_method: expect.any(String) }
+  expect(await layerOf(put({ path: '../outside.txt' }))).toMatchObject({ details: { layer: 'mcp', ...advice } })
+  expect(await layerOf(put({ url: 'https://127.0.0.1/' }))).toMatchObject({ details: { layer: 'gateway', ...advice } })
+  expect((await layerOf(server.ask('read_file', { receipt_id, filename: 'none' }))).details).toBeUndefined()
+})
+
 describe('put_file without a path or URL', () => {
   it('returns an upload URL and shell commands that are safe for any filename', async () => {
     const filename = "it's $(touch pwned) `x`.txt"

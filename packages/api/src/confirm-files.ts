@@ -55,7 +55,12 @@ export const confirmFile = endpoint({
   ],
 })
 
-const Names = Type.Array(Type.String(), { minItems: 1, maxItems: MAX_FILES_PER_BATCH })
+const NAMES = { minItems: 1, maxItems: MAX_FILES_PER_BATCH }
+const Names = Type.Array(Type.String(), NAMES)
+const NamesInQuery = Type.Array(Type.String(), {
+  ...NAMES,
+  description: 'Path, query and headers may have 16 KiB together, some 300 names. The signed body takes a thousand.',
+})
 
 export const ConfirmedFiles = Type.Object(
   {
@@ -86,14 +91,14 @@ export type ConfirmedFiles = Static<typeof ConfirmedFiles>
 
 export const confirmFiles = endpoint({
   name: 'confirmFiles',
-  upload: IN_PARTS,
+  upload: { ...IN_PARTS, inBody: 'POST /v1/files/confirm-batch with receipt_id and filenames in a signed JSON body' },
   method: 'POST',
   // Hashes the same bytes.
   repeatable: true,
   path: '/v1/files/confirm-batch',
   auth: { ops: ['locker:write'], optional: true },
   summary: 'The same for many files; one that fails does not fail the others',
-  query: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(Names) }),
+  query: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(NamesInQuery) }),
   maxBodyBytes: MAX_BATCH_BYTES,
   body: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(Names) }),
   responses: { 200: ConfirmedFiles },

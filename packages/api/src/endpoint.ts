@@ -58,6 +58,8 @@ export interface Endpoint {
 export interface UploadAdvice {
   /** The request to try where a body did not arrive. */
   otherwise: string
+  /** The form that takes in a body what may be too much for a query. */
+  inBody?: string
 }
 
 export const IN_PARTS: UploadAdvice = { otherwise: 'POST /v1/lockers/{locker_id}/upload-sessions' }

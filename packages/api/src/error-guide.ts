@@ -302,7 +302,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   PRECONDITION_FAILED: {
     cause:
-      'The file is no longer the one that `If-Match`, `If-Unmodified-Since`, `expected_hash` or `expected_uploaded_at` names, or there is a file of a name that should be free: a new name, or one that is uploaded with `"overwrite": false`.',
+      'The file is no longer the one that `If-Match`, `If-Unmodified-Since`, `expected_hash` or `expected_uploaded_at` names, or there is a file of a name that should be free: a new name, or one that is uploaded with `"overwrite": false`, or with a tus token that creates new names only.',
     next: 'Read the file or the list again, and decide with what is there now.',
   },
 
@@ -338,7 +338,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The operator of the gateway has frozen the locker: nothing can be written or newly shared.',
     next: 'Files can still be read by the owner and by links that were there. Ask the operator; `notice` of the record may say why.',
   },
-  headers_too_large: { cause: 'The headers have more than 16 KiB.', next: 'Send fewer or shorter headers.' },
+  headers_too_large: {
+    cause: 'The path, query and headers have more than 16 KiB together.',
+    next: 'Send fewer or shorter headers, or a shorter query. `POST /v1/files/confirm-batch` takes up to 1,000 names in a signed body.',
+  },
 
   LOCKER_TAKEN_DOWN: {
     cause: 'The operator of the gateway has taken the locker down for a legal reason: its bytes are not served.',

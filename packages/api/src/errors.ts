@@ -160,6 +160,13 @@ export const ErrorBody = Type.Object(
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
+/** Where an upload failed, and what to do next: `details` of every upload error (FILE-31, ERR-29). */
+export interface UploadDetails {
+  layer: 'app_orchestrator' | 'sandbox_runtime' | 'mcp' | 'gateway' | 'provider' | 'viewer'
+  recovery_hint: string
+  next_best_method: string
+}
+
 const { detail: _, ...ErrorFields } = ErrorBody.properties
 
 /** Problem details (RFC 9457) for clients of the Machine Payments Protocol, with the fields of other errors. */

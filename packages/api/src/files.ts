@@ -346,11 +346,18 @@ export const fetchAndStore = endpoint({
     source_url: Type.String({ maxLength: 4096 }),
     filename: Type.Optional(Filename),
     content_type: Type.Optional(ContentType),
+    overwrite: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'False: nothing is stored where there is a file of the name by then, with `PRECONDITION_FAILED`.',
+      }),
+    ),
   }),
   responses: { 200: FetchedFile },
   headers: NO_STORE,
   errors: [
     ...ERRORS,
+    'PRECONDITION_FAILED',
     'RATE_LIMITED',
     'UPLOAD_TOO_LARGE',
     'STORAGE_UNAVAILABLE',

@@ -52,7 +52,17 @@ export const createTusToken = endpoint({
       Type.Integer({ minimum: 1, maximum: 1440, default: 60, description: 'For how many minutes it creates uploads.' }),
     ),
     prefix: Type.Optional(
-      Type.String({ maxLength: 256, description: 'Put before every name, as in `inbox/`: it is the only place.' }),
+      Type.String({
+        maxLength: 256,
+        description:
+          'A folder, with the slash at its end, as in `inbox/`. Put before every name: it is the only place.',
+      }),
+    ),
+    overwrite: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether an upload may replace a file. Without it, a token with a prefix creates new names only, and one without may replace.',
+      }),
     ),
   }),
   responses: { 200: TusToken },
@@ -70,6 +80,7 @@ export const createTusToken = endpoint({
 const WRITE_ERRORS = [
   'TUS_VERSION_UNSUPPORTED',
   'TUS_CHECKSUM_MISMATCH',
+  'PRECONDITION_FAILED',
   'UPLOAD_TOO_LARGE',
   'LOCKER_CAPACITY_EXCEEDED',
   'RATE_LIMITED',
@@ -139,6 +150,7 @@ export const readTusUpload = endpoint({
     ...UPLOAD_ERRORS,
     'TUS_VERSION_UNSUPPORTED',
     'TUS_CHECKSUM_MISMATCH',
+    'PRECONDITION_FAILED',
     'LOCKER_CAPACITY_EXCEEDED',
     ...RESTRICTION_ERRORS,
     'STORAGE_UNAVAILABLE',

@@ -4,12 +4,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { ServiceError } from './service-error.ts'
 
+/** What is known of a request when it is refused. */
+export type RequestLine = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
+
 export interface Door {
   /** The path of the route that serves it. */
   route: string
   /** Whether a request belongs to it. The target is as sent. */
   owns(target: string, host: string | undefined): boolean
-  answerOf(error: ServiceError, requestId: string, request: IncomingMessage): ErrorAnswer
+  answerOf(error: ServiceError, requestId: string, request: RequestLine): ErrorAnswer
 }
 
 export interface ErrorAnswer {
@@ -18,7 +21,7 @@ export interface ErrorAnswer {
   text: string
 }
 
-export type FindDoor = (request: IncomingMessage) => Door | null
+export type FindDoor = (request: RequestLine) => Door | null
 
 /** `doors` may grow afterwards. */
 export function doorFinder(doors: readonly Door[]): FindDoor {
@@ -29,6 +32,6 @@ export function doorFinder(doors: readonly Door[]): FindDoor {
 }
 
 /** The framework routes by another URL where a door owns the request, and keeps the one that was sent. */
-export function targetOf(request: IncomingMessage & { originalUrl?: string }): string {
+export function targetOf(request: RequestLine & { originalUrl?: string }): string {
   return request.originalUrl ?? request.url ?? ''
 }

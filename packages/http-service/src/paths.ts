@@ -1,24 +1,34 @@
-// Declared paths (`/v1/lockers/{locker_id}`) in the router's notation, and the methods that a path has.
+// Declared paths (`/v1/lockers/{locker_id}`) in the router's notation, and what is declared at a path.
+
+import type { UploadAdvice } from '@svc/api/endpoint'
 
 export interface PathMatcher {
-  add(method: string, path: string): void
+  add(method: string, path: string, upload?: UploadAdvice | null): void
   methodsAt(target: string): string[]
+  /** Null for what is no upload. */
+  uploadAt(method: string, target: string): UploadAdvice | null
 }
 
 export function pathMatcher(): PathMatcher {
-  const patterns: { method: string; pattern: RegExp }[] = []
+  const patterns: { method: string; pattern: RegExp; upload: UploadAdvice | null }[] = []
   return {
-    add(method, path) {
+    add(method, path, upload = null) {
       const source = path
         .replace(/[.]/g, '\\.')
         .replace(/\{\w+\}/g, '[^/]+')
         .replace(/\{\+\w+\}$/, '.+')
-      patterns.push({ method, pattern: new RegExp(`^${source}$`) })
+      patterns.push({ method, pattern: new RegExp(`^${source}$`), upload })
     },
     methodsAt(target) {
       const path = pathOf(target)
       const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
       return [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))]
+    },
+    uploadAt(method, target) {
+      const declared = method === 'HEAD' ? 'GET' : method
+      const path = routedPath(target)
+      const isHere = (one: (typeof patterns)[number]) => one.method === declared && one.pattern.test(path)
+      return patterns.find((one) => one.upload !== null && isHere(one))?.upload ?? null
     },
   }
 }
@@ -39,6 +49,16 @@ export function pathValues(path: string): (params: unknown, target: string) => R
     const { '*': _, ...values } = params as Record<string, string>
     const segments = pathOf(target).split('/').slice(segmentsBefore)
     return { ...values, [rest]: segments.map(decodeURIComponent).join('/') }
+  }
+}
+
+/** As the router reads it: it decodes what may be decoded before it looks for slashes. */
+function routedPath(target: string): string {
+  const path = pathOf(target)
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
   }
 }
 

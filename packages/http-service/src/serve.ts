@@ -152,7 +152,7 @@ function register<E extends Endpoint, Caller>(
   }
 
   const hasErrorHeaders = endpoint.headers && (endpoint.auth === 'path-token' || endpoint.errorHeaders)
-  service.routes.add(endpoint.method, endpoint.path)
+  service.routes.add(endpoint.method, endpoint.path, endpoint.upload)
   service.add(
     {
       method: endpoint.method,
@@ -163,7 +163,6 @@ function register<E extends Endpoint, Caller>(
       config: {
         // Errors of a path that holds a token are as private as its answers.
         ...(hasErrorHeaders && { errorHeaders: endpoint.headers }),
-        ...(endpoint.upload && { upload: endpoint.upload }),
       },
       handler: handle,
     },

@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { UploadAdvice } from '@svc/api/endpoint'
 import { errorUrl } from '@svc/api/error-pages'
 import type { ErrorCode } from '@svc/api/errors'
 import type { Tracer } from '@svc/tracing/tracer'
@@ -16,7 +15,7 @@ import Fastify, {
 } from 'fastify'
 import type { Admit } from './admission.ts'
 import { lastExchange } from './connections.ts'
-import { type Door, doorFinder, type ErrorAnswer } from './door.ts'
+import { type Door, doorFinder, type ErrorAnswer, type RequestLine, targetOf } from './door.ts'
 import { createBodyReader, type ReadBody } from './json-body.ts'
 import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
@@ -39,7 +38,7 @@ import {
 import { createHttpServer, MAX_HEAD_BYTES, type Refuse } from './server.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
 import { tracedHandler } from './tracing.ts'
-import { markUpload, withUploadDetails } from './upload-errors.ts'
+import { withUploadDetails } from './upload-errors.ts'
 import type { WireRequest } from './wire-request.ts'
 
 /** Of the framework. Endpoints see a `WireRequest` instead; doors for other protocols answer by themselves. */
@@ -102,7 +101,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Extra headers on errors of a route. */
     errorHeaders?: Readonly<Record<string, string>>
-    upload?: UploadAdvice
   }
 }
 
@@ -111,7 +109,8 @@ export function createService(options: ServiceOptions): Service {
   const { admit = null, tracer = null, onAnswer, onShed } = options
   const doors: Door[] = []
   const findDoor = doorFinder(doors)
-  const ownAnswer = errorAnswer(baseUrl)
+  const routes = pathMatcher()
+  const ownAnswer = errorAnswer(baseUrl, routes)
   const answerOf: AnswerError = (error, id, request) =>
     (request && findDoor(request)?.answerOf(error, id, request)) ?? ownAnswer(error, id, request)
   const send = createSend(log, onAnswer ?? null)
@@ -139,10 +138,10 @@ export function createService(options: ServiceOptions): Service {
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     return503OnClosing: false,
     rewriteUrl: (request) => findDoor(request)?.route ?? request.url ?? '',
-    clientErrorHandler: (error, socket) => answerMalformedRequest(log, answerOf, error, socket),
+    // The framework declares the packet of an error as JSON would have it.
+    clientErrorHandler: (error: Error, socket) => answerMalformedRequest(log, answerOf, error as ParsingError, socket),
     frameworkErrors: answerError,
   })
-  const routes = pathMatcher()
   const readBody = createBodyReader()
   keepRawBodies(app, readBody)
   answerPreflights(app, send)
@@ -153,12 +152,13 @@ export function createService(options: ServiceOptions): Service {
   return { app, log, checkResponses, strangers, beforeWrite, routes, readBody, send, sendBytes, addDoor, add }
 }
 
-type AnswerError = (error: ServiceError, requestId: string, request?: IncomingMessage) => ErrorAnswer
+type AnswerError = (error: ServiceError, requestId: string, request: RequestLine | null) => ErrorAnswer
 
-function errorAnswer(baseUrl: string | null): AnswerError {
+function errorAnswer(baseUrl: string | null, routes: PathMatcher): AnswerError {
   return (error, requestId, request) => {
     const page = baseUrl !== null && { docs_url: errorUrl(baseUrl, error.code) }
-    const text = JSON.stringify(withUploadDetails({ ...error.body(requestId), ...page }, request))
+    const upload = request && routes.uploadAt(request.method ?? '', targetOf(request))
+    const text = JSON.stringify(withUploadDetails({ ...error.body(requestId), ...page }, upload))
     return { status: error.status, headers: { ...ERROR_HEADERS, ...error.headers }, text }
   }
 }
@@ -178,12 +178,10 @@ function observedAtEnd(sendBytes: SendBytes, onAnswer: OnAnswer): SendBytes {
 function routeAdder(app: FastifyInstance, tracer: Tracer | null): Service['add'] {
   return (plain, { takesBytes }) => {
     const route = tracer ? { ...plain, handler: tracedHandler(tracer, plain) } : plain
-    const upload = route.config?.upload
-    const mark = upload ? [async ({ raw }: FastifyRequest) => markUpload(raw, upload)] : []
-    if (!takesBytes) return void app.route({ ...route, onRequest: mark })
+    if (!takesBytes) return void app.route(route)
     // Handled before the framework checks the content type, which is the operation's to judge.
     const handle = async (request: FastifyRequest, reply: FastifyReply) => route.handler.call(app, request, reply)
-    app.route({ ...route, onRequest: [...mark, handle] })
+    app.route({ ...route, onRequest: handle })
   }
 }
 
@@ -249,8 +247,8 @@ type ParserError = [ErrorCode, string, { hint: string }]
 const PARSER_ERRORS: Record<string, ParserError> = {
   HPE_HEADER_OVERFLOW: [
     'headers_too_large',
-    `the headers of a request may have ${MAX_HEAD_BYTES} bytes`,
-    { hint: 'send fewer or shorter headers' },
+    `the path, query and headers of a request may have ${MAX_HEAD_BYTES} bytes together`,
+    { hint: 'send fewer or shorter headers, or a shorter query' },
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
     'request_timeout',
@@ -267,12 +265,7 @@ const NOT_HTTP: ParserError = [
 ]
 
 /** For requests that are not HTTP. There is no reply object, so the answer is written by hand. */
-function answerMalformedRequest(
-  log: Log,
-  answerOf: AnswerError,
-  error: Error & { code?: string },
-  socket: Socket,
-): void {
+function answerMalformedRequest(log: Log, answerOf: AnswerError, error: ParsingError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const last = lastExchange(socket)
   const isInBody = last !== null && !last.request.complete
@@ -284,7 +277,8 @@ function answerMalformedRequest(
   if (isAnswered && (isInBody || !last.response.writableFinished)) return void socket.destroy()
   const answer = () => {
     if (!socket.writable) return
-    writeError(log, answerOf, socket, new ServiceError(...(PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP)), last?.request)
+    const refusal = new ServiceError(...(PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP))
+    writeError(log, answerOf, socket, refusal, isInBody ? last.request : requestLineOf(error))
     // An operation that waits for the rest of the body must learn now that none will come.
     if (isInBody) socket.destroySoon()
     else closeLater(socket)
@@ -294,12 +288,26 @@ function answerMalformedRequest(
   else answer()
 }
 
+type ParsingError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }
+
+/**
+ * Of a request whose head was given up: from the packet in which that happened. Null where the head began in an earlier
+ * one, and where it did not come to its end in time.
+ */
+function requestLineOf({ rawPacket, bytesParsed }: ParsingError): RequestLine | null {
+  const text = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
+  const head = text.slice(text.lastIndexOf('\r\n\r\n') + 1).trimStart()
+  const [, method, url] = /^([A-Z]+) ([^ \r\n]+)/.exec(head) ?? []
+  const [, host] = /\r\nhost:[ \t]*([^ \t\r\n]*)/i.exec(head) ?? []
+  return method === undefined || url === undefined ? null : { method, url, headers: host === undefined ? {} : { host } }
+}
+
 function writeError(
   log: Log,
   answerOf: AnswerError,
   socket: Socket,
   error: ServiceError,
-  request?: IncomingMessage,
+  request: RequestLine | null,
 ): void {
   const id = newRequestId()
   const { status, headers, text } = answerOf(error, id, request)

@@ -1,21 +1,11 @@
 // Every error of an upload endpoint names the layer that failed and what to do next (FILE-31, ERR-29, SESS-06). An
 // operation may say more; what it leaves out is filled in here.
 
-import type { IncomingMessage } from 'node:http'
 import type { UploadAdvice } from '@svc/api/endpoint'
 import type { ErrorBody } from '@svc/api/errors'
 
-const UPLOAD = Symbol('upload')
-type UploadRequest = IncomingMessage & { [UPLOAD]?: UploadAdvice }
-
-/** For errors that are found before there is an answer, such as a body that breaks off. */
-export function markUpload(request: IncomingMessage, upload: UploadAdvice): void {
-  const marked: UploadRequest = request
-  marked[UPLOAD] = upload
-}
-
-export function withUploadDetails(body: ErrorBody, request: IncomingMessage | undefined): ErrorBody {
-  const upload = (request as UploadRequest | undefined)?.[UPLOAD]
+/** Found by the request line, because many errors come before there is a route, or without one. */
+export function withUploadDetails(body: ErrorBody, upload: UploadAdvice | null): ErrorBody {
   return upload ? { ...body, details: { ...adviceFor(body, upload), ...body.details } } : body
 }
 
@@ -29,7 +19,11 @@ const RECOVERY: Record<string, string> = {
   request_timeout: 'send the request again on a faster connection, or upload in parts',
 }
 
-function adviceFor({ error, hint }: ErrorBody, { otherwise }: UploadAdvice) {
+function adviceFor({ error, hint }: ErrorBody, { otherwise, inBody }: UploadAdvice) {
+  if (error === 'headers_too_large' && inBody !== undefined) {
+    const recovery_hint = 'send in the body what the query had, which may be much longer there; or less at once'
+    return { layer: 'gateway', recovery_hint, next_best_method: inBody }
+  }
   return {
     layer: 'gateway',
     recovery_hint: RECOVERY[error] ?? hint ?? 'send the same request again later',

@@ -33,11 +33,13 @@ const service = useTestService(
     )
   },
   {
-    refuseExhausted() {
-      if (isExhausted) throw new ServiceError('RATE_LIMITED', 'later')
-    },
-    async count() {
-      counted++
+    strangers: {
+      refuseExhausted() {
+        if (isExhausted) throw new ServiceError('RATE_LIMITED', 'later')
+      },
+      async count() {
+        counted++
+      },
     },
   },
 )

@@ -6,27 +6,29 @@ import { type Endpoint, endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
 import { afterAll, beforeAll } from 'vitest'
 import { createLog } from '../src/log.ts'
-import { createService, type Service, type StrangerLimit } from '../src/service.ts'
+import { createService, type Service, type ServiceOptions } from '../src/service.ts'
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 /** For the file that calls it. It is there from `beforeAll` on. */
-export function useTestService(addRoutes: (service: Service) => void, strangers?: StrangerLimit): TestService {
+export function useTestService(addRoutes: (service: Service) => void, options: TestOptions = {}): TestService {
   const service = {} as TestService // Filled before the first test.
   beforeAll(async () => {
-    Object.assign(service, await startTestService(addRoutes, strangers))
+    Object.assign(service, await startTestService(addRoutes, options))
   })
   afterAll(() => service.stop())
   return service
 }
 
-async function startTestService(addRoutes: (service: Service) => void, strangers?: StrangerLimit) {
+type TestOptions = Pick<ServiceOptions, 'strangers' | 'admit'>
+
+async function startTestService(addRoutes: (service: Service) => void, options: TestOptions) {
   let logged = ''
   const write = (line: string) => {
     logged += line
   }
   const log = createLog('debug', { write, writeSoon: write, flush: () => {} })
-  const service = createService({ log, checkResponses: true, ...(strangers && { strangers }) })
+  const service = createService({ log, checkResponses: true, ...options })
   addRoutes(service)
   const { server } = service.app
   const sockets: Socket[] = []

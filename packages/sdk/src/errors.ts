@@ -1,10 +1,11 @@
 // The errors of a client. Programs read their fields; the texts are for people.
 
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
-import type { ErrorBody, ErrorCode } from '@svc/api/errors'
+import type { ErrorBody, ErrorCode, UploadDetails } from '@svc/api/errors'
 
 export { networkErrorCode, networkErrorReason } from './network-errors.ts'
 export { isShortage } from './wallets/objections.ts'
+export type { UploadDetails }
 
 /** The service that the call went to. */
 export type ServiceName = 'gateway' | 'agent service'
@@ -128,6 +129,48 @@ export class NameTaken extends Error {
     this.filename = filename
   }
 }
+
+/**
+ * Where an upload failed, and what to do next, as the gateway says it of its own errors. `own` is the layer of the program
+ * that uploads; its errors are all that no service has answered.
+ */
+export function uploadDetails(error: unknown, own: UploadDetails['layer'] = 'app_orchestrator'): UploadDetails {
+  if (error instanceof GatewayError) {
+    const { layer, recovery_hint, next_best_method } = error.details
+    return {
+      layer: LAYERS.find((one) => one === layer) ?? 'gateway',
+      recovery_hint: textOr(error.hint ?? LATER, recovery_hint),
+      next_best_method: textOr(SAME, next_best_method),
+    }
+  }
+  if (error instanceof NameTaken) return { layer: 'gateway', recovery_hint: OTHER_NAME, next_best_method: SAME }
+  if (error instanceof InvalidFilename) return { layer: own, recovery_hint: OTHER_NAME, next_best_method: SAME }
+  const isWhole = error instanceof BytesDiffer
+  const recovery_hint = isWhole
+    ? 'read the bytes again, and upload them whole'
+    : error instanceof NoAnswer
+      ? LATER
+      : CORRECT
+  return { layer: own, recovery_hint, next_best_method: SAME }
+}
+
+const LAYERS: readonly UploadDetails['layer'][] = [
+  'gateway',
+  'provider',
+  'viewer',
+  'mcp',
+  'app_orchestrator',
+  'sandbox_runtime',
+]
+
+function textOr(otherwise: string, value: unknown): string {
+  return typeof value === 'string' ? value : otherwise
+}
+
+const SAME = 'the same'
+const LATER = 'upload again later: what is stored is kept'
+const OTHER_NAME = 'upload under another name'
+const CORRECT = 'correct what the message names, and upload again'
 
 /** A name that no gateway would keep. No request was made. */
 export class InvalidFilename extends RangeError {

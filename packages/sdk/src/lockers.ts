@@ -176,8 +176,10 @@ export async function changeAnchoring(
 export interface TusTokenOptions {
   /** For how many minutes it creates uploads; an hour by default, a day at most. */
   ttl_min?: number
-  /** Put before the names of all files. */
+  /** A folder, with the slash at its end: put before the names of all files. */
   prefix?: string
+  /** Whether uploads may replace files. Without it, only those of a token without a prefix may. */
+  overwrite?: boolean
   signal?: AbortSignal | undefined
 }
 

@@ -72,6 +72,13 @@ describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, 
     expect([tampered === url, await statusOf(tampered)]).toEqual([false, 403])
   })
 
+  it.runIf(name === 'Storj')('T-07 SHORT-09 are kept in no cache, whatever was stored with the object', async () => {
+    const { url, headers } = (await provider.uploadTarget(id, TERMS))!
+    expect(await put(url, { ...headers, 'cache-control': 'public, max-age=31536000' })).toBe(200)
+    const answer = await fetch((await provider.downloadTarget({ id, ref: null }, TERMS))!.url)
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
+  })
+
   it('SHORT-05 T-05 are valid for one object, one method and a limited time', async () => {
     const key = await keep(provider, Buffer.from('kept'))
     const download = (await provider.downloadTarget(key, TERMS))!

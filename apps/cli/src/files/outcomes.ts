@@ -3,7 +3,7 @@ import { Failure, NotVerified } from '../errors.ts'
 import type { Output } from '../output/output.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
-import { describeError } from '../report.ts'
+import { describeError, uploadDetailsOf } from '../report.ts'
 
 /** What an upload has replaced. */
 interface Replaced {
@@ -28,7 +28,7 @@ export type Outcome =
 type Status = Outcome['status']
 
 /** Reports each file when it is done and a summary at the end. With `isDryRun`, nothing was done. */
-export function outcomeReporter({ result, note, style }: Output, isDryRun = false) {
+export function outcomeReporter({ result, note, style }: Output, { isDryRun = false, isUpload = false } = {}) {
   const counts = new Map<Status, number>()
   const failures: unknown[] = []
   let encrypted = 0
@@ -52,8 +52,9 @@ export function outcomeReporter({ result, note, style }: Output, isDryRun = fals
         return
       }
       failures.push(outcome.error)
-      const { code, message } = describeError(outcome.error)
-      const line = { filename, status, error: code, message }
+      const { code, message, hint } = describeError(outcome.error)
+      const details = isUpload && { details: uploadDetailsOf(outcome.error, hint) }
+      const line = { filename, status, error: code, message, ...details }
       result(line, () => `${style.bad('✗')} ${shown(filename)}: ${shown(message)}`)
     },
 
@@ -71,7 +72,9 @@ export function outcomeReporter({ result, note, style }: Output, isDryRun = fals
       const message = counts.size > 1 ? `${failed} (${summary})` : failed
       const [first] = failures
       const advice = failures.length === 1 ? describeError(first).hint : null
-      throw isUntrue ? new NotVerified(message, advice) : new Failure(message, advice ? `${advice}; ${hint}` : hint)
+      throw isUntrue
+        ? new NotVerified(message, advice, first)
+        : new Failure(message, advice ? `${advice}; ${hint}` : hint, first)
     },
   }
 }

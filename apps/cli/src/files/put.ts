@@ -60,7 +60,7 @@ async function put(session: Session, paths: readonly string[], given: PutOptions
   if (encrypt) await warnOfPlaintext(session, client, locker, names)
   const total = files.reduce((sum, { size }) => sum + size, 0)
   output.note(`${counted(files.length, 'file')}, ${bytesText(total)} → ${locker.name ?? locker.locker_id}`)
-  const { report, end, count } = outcomeReporter(output)
+  const { report, end, count } = outcomeReporter(output, { isUpload: true })
   await output.withProgress('put', total, (progress) =>
     putAll({ session, client, locker, stored, type: options.type, encrypt }, files, (outcome, bytes) => {
       progress.add(bytes)
@@ -102,6 +102,6 @@ async function putStandardInput(session: Session, paths: readonly string[], opti
   const source = encrypt ? await encrypt(input, filename) : input
   const contentType = type ?? contentTypeOf(filename)
   const stored = await client.put(locker, filename, source, { contentType, signal })
-  outcomeReporter(output).report(storedOutcome(stored, before))
+  outcomeReporter(output, { isUpload: true }).report(storedOutcome(stored, before))
   await reportDeliveries(session, client, locker)
 }

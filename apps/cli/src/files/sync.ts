@@ -84,7 +84,7 @@ async function carryOut(session: Session, plan: SyncPlan, { dryRun = false }: Sy
   const { title, files, bytes, deletions, transfer, remove, afterwards } = plan
   output.note(`${counted(files, 'file')}, ${bytesText(bytes)} → ${title}`)
   if (!dryRun) await requireConsent(session, plan)
-  const { report, end, count } = outcomeReporter(output, dryRun)
+  const { report, end, count } = outcomeReporter(output, { isDryRun: dryRun })
   await output.withProgress('sync', bytes, (progress) => transfer(progress, report, dryRun))
   // What could not be copied may be all that is left of a file.
   const isSafe = count('failed') === 0

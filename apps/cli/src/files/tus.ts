@@ -7,6 +7,7 @@ import { minutes } from './url.ts'
 interface TokenOptions {
   ttl?: number
   prefix?: string
+  overwrite?: boolean
 }
 
 export function add(program: Command, open: Open): void {
@@ -15,16 +16,18 @@ export function add(program: Command, open: Open): void {
     .command('token')
     .description('an address and a header for them, and a snippet that is ready to paste')
     .option('--ttl <minutes>', 'for how long it creates uploads: 1 to 1440; 60 unless given', minutes)
-    .option('--prefix <folder/>', 'put before the names of all files')
+    .option('--prefix <folder/>', 'put before the names of all files, which are new ones then')
+    .option('--overwrite', 'with --prefix: uploads may replace files, too')
     .action(async (options: TokenOptions, command: Command) => token(await open(command), options))
 }
 
-async function token(session: Session, { ttl, prefix }: TokenOptions): Promise<void> {
+async function token(session: Session, { ttl, prefix, overwrite }: TokenOptions): Promise<void> {
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   const made = await client.tusToken(locker, {
     ...(ttl !== undefined && { ttl_min: ttl }),
     ...(prefix !== undefined && { prefix }),
+    ...(overwrite !== undefined && { overwrite }),
     signal: session.world.signal,
   })
   session.output.result({ locker_id: locker.locker_id, ...made }, () => snippet(made))

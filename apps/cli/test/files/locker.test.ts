@@ -32,6 +32,12 @@ async function newLocker(files: Record<string, string> = {}): Promise<[string, s
 }
 
 describe('put, ls, get', () => {
+  it('ERR-29 FILE-31 an upload that svc refuses says which layer failed', async () => {
+    const { stderr } = await home.svc(['put', path('none.txt'), '--json', ...(await newLocker())])
+    const details = { layer: 'sandbox_runtime', recovery_hint: expect.any(String), next_best_method: 'the same' }
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ error: { code: 'usage', details } })
+  })
+
   it('never upload key files or the config folder of svc, even through a symbolic link', async () => {
     const locker = await newLocker()
     const folder = await home.write('with-keys', { 'a.txt': 'a' })

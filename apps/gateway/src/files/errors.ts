@@ -1,19 +1,14 @@
 // Upload errors name the layer that failed and what to do next (FILE-31).
 
-import type { ErrorCode } from '@svc/api/errors'
+import type { ErrorCode, UploadDetails } from '@svc/api/errors'
 import { ServiceError } from '@svc/http-service/service-error'
 import { ProviderError } from '@svc/storage/provider'
 
-type Layer = 'app_orchestrator' | 'sandbox_runtime' | 'mcp' | 'gateway' | 'provider' | 'viewer'
-
-interface UploadErrorDetails {
-  layer: Layer
-  recovery_hint: string
-  next_best_method: string
-  [more: string]: unknown
-}
-
-export function uploadError(code: ErrorCode, message: string, details: UploadErrorDetails): ServiceError {
+export function uploadError(
+  code: ErrorCode,
+  message: string,
+  details: UploadDetails & Record<string, unknown>,
+): ServiceError {
   return new ServiceError(code, message, { hint: details.recovery_hint, details })
 }
 

@@ -10,7 +10,7 @@ import type { FileRow } from '../db/schema.ts'
 import { AccessEnded, grantTo } from '../lockers/access.ts'
 import { requireSameLocker } from '../lockers/locker-record.ts'
 import { requireQuota } from '../lockers/quota.ts'
-import { keyRemoved, uploadError } from './errors.ts'
+import { keyRemoved, namesTaken, uploadError } from './errors.ts'
 import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 import { nameFiles } from './name-files.ts'
 import { maxObjectBytes } from './objects.ts'
@@ -108,7 +108,7 @@ function decoded(segment: string): string {
 async function fetchFile(
   context: FilesContext,
   { locker, signer }: LockerCaller,
-  { source_url, content_type, filename }: Request & { filename: string },
+  { source_url, content_type, filename, overwrite = true }: Request & { filename: string },
   hangUp: AbortSignal,
 ): Promise<FileRow> {
   const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, locker.provider))
@@ -121,6 +121,9 @@ async function fetchFile(
       expectedHash: null,
       grant: grantTo(signer.identity, locker),
       mayCreate: true,
+      check(before) {
+        if (!overwrite && before && before.object_id !== null) throw namesTaken([filename])
+      },
     }).finally(() => stream.destroy())
   } catch (error) {
     if (error instanceof AccessEnded) throw keyRemoved()

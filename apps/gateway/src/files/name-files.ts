@@ -37,10 +37,19 @@ export function nameFiles(
   const [first, ...rest] = problems.slice(0, MAX_PROBLEMS)
   if (first) throw new ValidationError(first, ...rest)
   return requested.map(({ filename, content_type, expected_hash }) => ({
-    filename: filename ?? `file_${toHex(context.randomBytes(8))}`,
+    filename: filename ?? generatedName(context),
     contentType: content_type ?? DEFAULT_MEDIA_TYPE,
     expectedHash: expected_hash === undefined ? null : readExpectedHash(expected_hash),
   }))
+}
+
+export function generatedName({ randomBytes }: Pick<Context, 'randomBytes'>): string {
+  return `file_${toHex(randomBytes(8))}`
+}
+
+/** Whole folders only: `photos` would also open `photos-private/`. Null for a good one. */
+export function folderProblem({ config }: Context, prefix: string): string | null {
+  return prefix.endsWith('/') ? filenameProblem(prefix.slice(0, -1), config.storage.systemPrefix) : "must end with '/'"
 }
 
 function problemsOf({ config }: Context, file: RequestedFile, loc: InvalidInput['loc']): InvalidInput[] {

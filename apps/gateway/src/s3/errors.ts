@@ -1,8 +1,7 @@
 // Errors of the gateway as clients of S3 know them: a code of theirs, with our message and hint.
 
-import type { IncomingMessage } from 'node:http'
 import type { ErrorCode } from '@svc/api/errors'
-import type { ErrorAnswer } from '@svc/http-service/door'
+import type { ErrorAnswer, RequestLine } from '@svc/http-service/door'
 import { targetOf } from '@svc/http-service/door'
 import { EVERY_ANSWER } from '@svc/http-service/send'
 import { ServiceError } from '@svc/http-service/service-error'
@@ -57,7 +56,7 @@ function fromService(error: ServiceError): S3Error {
 export function errorAnswer(
   { code, status, message, hint, headers }: S3Error,
   requestId: string,
-  request: IncomingMessage,
+  request: RequestLine,
 ): ErrorAnswer {
   const [Resource = ''] = targetOf(request).split('?', 1)
   const body = {

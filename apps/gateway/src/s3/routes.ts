@@ -6,6 +6,7 @@ import type { Reply, Request, Service } from '@svc/http-service/service'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { FastifyWireRequest } from '@svc/http-service/wire-request'
 import type { S3Error } from '@svc/s3/errors'
+import { TOKEN_HEADERS } from '../transfers/file-headers.ts'
 import { authenticate, requireAllowed, type S3Caller } from './caller.ts'
 import { findVerb } from './dispatch.ts'
 import { asS3Error, errorAnswer, idHeaders } from './errors.ts'
@@ -33,8 +34,9 @@ export function s3Routes(service: Service, context: S3Context): void {
       const { signed, caller } = await authenticate(context, wire)
       const verb = findVerb(wire.method, signed, place)
       route = verb.route
-      const bytes = await answer(context, verb, { ...place, wire, signed }, caller)
-      service.sendBytes(request, reply, route, finished(bytes, request))
+      const s3Request = { ...place, wire, signed }
+      const bytes = await answer(context, verb, s3Request, caller)
+      service.sendBytes(request, reply, route, finished(bytes, request, policyOf(s3Request)))
     } catch (error) {
       const refusal = asS3Error(error)
       if (!refusal) throw error
@@ -62,8 +64,22 @@ async function answer(
   return operation(context, request, caller)
 }
 
-function finished({ status, headers, body, onBrokenOff }: Bytes, { id, method, raw }: Request): Bytes {
-  const all = { ...(raw.headers.origin !== undefined && EXPOSED), ...headers, ...idHeaders(id) }
+/**
+ * A presigned URL is a credential, as a short URL is: no cache may keep its answers, whatever was stored with the object.
+ * The signer may ask for another policy in the URL itself.
+ */
+function policyOf({ signed, query }: S3Request): Record<string, string> {
+  if (signed.authorization.form !== 'query') return {}
+  const { 'cache-control': noStore, ...rest } = TOKEN_HEADERS
+  return query.has('response-cache-control') ? rest : { 'cache-control': noStore, ...rest }
+}
+
+function finished(
+  { status, headers, body, onBrokenOff }: Bytes,
+  { id, method, raw }: Request,
+  policy: Record<string, string>,
+): Bytes {
+  const all = { ...(raw.headers.origin !== undefined && EXPOSED), ...headers, ...policy, ...idHeaders(id) }
   if (method === 'HEAD' && body !== null && isStream(body)) body.destroy()
   const bytes = new Bytes(status, all, method === 'HEAD' ? null : body)
   bytes.onBrokenOff = onBrokenOff

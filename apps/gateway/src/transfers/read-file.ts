@@ -2,13 +2,14 @@
 
 import { hash } from 'node:crypto'
 import type { Bytes } from '@svc/http-service/answer'
+import type { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { lockerNotOpen, receiptNotFound } from '../auth/errors.ts'
 import { requireServed } from '../auth/restrictions.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Db, Locker } from '../db/schema.ts'
 import type { CurrentBytes } from '../files/direct-uploads.ts'
-import { fileNotFound } from '../files/errors.ts'
+import { fileNotFound, uploadError } from '../files/errors.ts'
 import { findFile, findLockerOf } from '../files/store.ts'
 import { isLinkHandle, publicLinkOf } from '../lockers/public-link.ts'
 import { answerBytes, type FoundBytes, findBytes, type ReadingContext } from './answer-bytes.ts'
@@ -57,18 +58,37 @@ async function readUploaded(
 ): Promise<Bytes> {
   const { db } = context.database
   const session = await findViewed(context, viewId)
-  if (!session) throw receiptNotFound(context.continuity)
+  if (!session) throw viewEnded()
   const stored = await findStored(db, session.session_id, filename)
   const locker = stored && (await findLockerOf(db, session))
-  if (!locker) throw fileNotFound(filename)
+  if (!locker) throw notViewed(filename)
   requireServed(locker)
   const file = await findFile(db, locker.locker_id, filename)
-  if (file?.content_hash !== stored.content_hash) throw fileNotFound(filename)
+  if (file?.content_hash !== stored.content_hash) throw notViewed(filename)
   const bytes = await findBytes(context, locker, file)
   // Bytes that were sent straight to the provider may have been found just now.
-  if (bytes.file.content_hash !== stored.content_hash) throw fileNotFound(filename)
+  if (bytes.file.content_hash !== stored.content_hash) throw notViewed(filename)
   refuseAsCode(wire.headers, file.content_type)
   return answerBytes(context, bytes, wire, aboutFile(bytes, TOKEN_HEADERS))
+}
+
+/** The answer for a receipt that does not exist: a view that is over says no more than one that never was. */
+function viewEnded(): ServiceError {
+  return uploadError('receipt_not_found', 'there is no receipt with this id', {
+    layer: 'viewer',
+    recovery_hint:
+      'use the viewer_url to the letter; it ends with its upload session, so ask the owner for another link',
+    next_best_method: 'none',
+  })
+}
+
+function notViewed(filename: string): ServiceError {
+  return uploadError('FILE_NOT_FOUND', 'this upload shows no file of this name', {
+    layer: 'viewer',
+    recovery_hint: 'read the session for its names; a file that was replaced, renamed or deleted is shown no more',
+    next_best_method: 'GET /v1/upload-sessions/{session_id}',
+    filename,
+  })
 }
 
 /** What a provider will send, unless the client breaks off. */

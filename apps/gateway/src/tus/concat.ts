@@ -71,13 +71,13 @@ async function join(
   token: string,
   { named, metadata, concat }: Final,
 ): Promise<void> {
-  const { locker, grant } = caller
+  const { locker, grant, mayReplace } = caller
   const partials = await Promise.all(ids.map((id) => findUpload(context, id).catch(() => null)))
   const sizeBytes = requireJoinable(caller, partials).reduce((sum, { file }) => sum + file.received_bytes, 0)
   const max = maxObjectBytes(context, locker.provider)
   if (sizeBytes > max) throw tooLong(max)
   await requireQuota(context, locker, { named: [{ filename: named.filename, bytes: sizeBytes }] })
-  const files = [{ ...named, sizeBytes }]
+  const files = [{ ...named, sizeBytes, mayReplace }]
   const made = newSession(context, locker, { door: 'tus', grant, ttlSeconds: TTL_SECONDS, files, token })
   const { session_id } = made.session
   const block_bytes = partials[0]!.tus.block_bytes

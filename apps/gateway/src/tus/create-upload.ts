@@ -3,15 +3,16 @@
 import type { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { type NamedFile, nameFiles } from '../files/name-files.ts'
+import { generatedName, type NamedFile, nameFiles } from '../files/name-files.ts'
 import { maxObjectBytes } from '../files/objects.ts'
+import { findFile } from '../files/store.ts'
 import { requireQuota } from '../lockers/quota.ts'
 import { beginUpload, newSession, tooManyUnfinished } from '../transfers/sessions/new-session.ts'
 import { maxPartBytes } from '../transfers/sessions/record-parts.ts'
 import { createdAnswer } from './answers.ts'
 import { MAX_BLOCK_BYTES } from './blocks.ts'
 import { joinUploads } from './concat.ts'
-import { badHeader, tooLong } from './errors.ts'
+import { badHeader, nameTaken, tooLong } from './errors.ts'
 import { finishUpload, isWhole } from './finish.ts'
 import { headerOf, isChunk, numberOf, requireChunk, requireVersion } from './headers.ts'
 import { readMetadata } from './metadata.ts'
@@ -33,11 +34,12 @@ export async function createUpload(context: TusContext, caller: TusCaller, wire:
   const { rateLimiter, config } = context
   await rateLimiter.take({ key: `signer ${caller.grant.key}`, perMinute: config.limits.perSigner })
   const named = nameUpload(context, caller, metadata)
+  // A partial upload has no name yet.
+  if (concat !== 'partial') await requireFree(context, caller, named)
   if (isFinal) return joinUploads(context, caller, wire, { concat, named, metadata })
   const kind = concat === 'partial' ? 'partial' : 'whole'
   const length = lengthOf(context, caller, wire)
   const bytes = length ?? 0
-  // A partial upload has no name yet: only its bytes count.
   const added = kind === 'partial' ? { stored: bytes } : { named: [{ filename: named.filename, bytes }] }
   await requireQuota(context, caller.locker, added)
   const token = await insertNew(context, caller, named, { kind, metadata, length })
@@ -52,10 +54,18 @@ export async function createUpload(context: TusContext, caller: TusCaller, wire:
 
 /** What the client calls the file, below the prefix of its token. */
 function nameUpload(context: TusContext, { prefix }: TusCaller, metadata: string | null): NamedFile {
-  const { filename, ...rest } = readMetadata(metadata)
-  const requested = { ...rest, ...(filename !== undefined && { filename: prefix + filename }) }
-  const named = nameFiles(context, [requested], () => ['header', 'Upload-Metadata'])[0]!
-  return filename === undefined ? { ...named, filename: prefix + named.filename } : named
+  const { filename = generatedName(context), ...rest } = readMetadata(metadata)
+  return nameFiles(context, [{ ...rest, filename: prefix + filename }], () => ['header', 'Upload-Metadata'])[0]!
+}
+
+async function requireFree(
+  context: TusContext,
+  { locker, mayReplace }: TusCaller,
+  { filename }: NamedFile,
+): Promise<void> {
+  if (mayReplace) return
+  const file = await findFile(context.database.db, locker.locker_id, filename)
+  if (file && file.object_id !== null) throw nameTaken(filename)
 }
 
 function lengthOf(context: TusContext, { locker }: TusCaller, wire: WireRequest): number | null {
@@ -79,7 +89,7 @@ const ENDING = {
 
 async function insertNew(
   context: TusContext,
-  { locker, grant }: TusCaller,
+  { locker, grant, mayReplace }: TusCaller,
   named: NamedFile,
   { kind, metadata, length }: { kind: TusRow['kind']; metadata: string | null; length: number | null },
 ): Promise<string> {
@@ -87,7 +97,7 @@ async function insertNew(
     door: 'tus',
     grant,
     ttlSeconds: TTL_SECONDS,
-    files: [{ ...named, sizeBytes: length }],
+    files: [{ ...named, sizeBytes: length, mayReplace }],
   })
   const { session_id } = session
   const block_bytes = Math.min(MAX_BLOCK_BYTES, maxPartBytes(context, locker.provider))

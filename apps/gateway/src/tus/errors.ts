@@ -38,6 +38,16 @@ export function uploadGone(): ServiceError {
   })
 }
 
+/** For tokens that create new names only. */
+export function nameTaken(filename: string): ServiceError {
+  return uploadError('PRECONDITION_FAILED', 'there is a file of this name already, which the token may not replace', {
+    layer: 'gateway',
+    recovery_hint: 'create an upload with another filename; or ask for a token with "overwrite": true',
+    next_best_method: CREATE,
+    filename,
+  })
+}
+
 export function uploadFinished(message: string): ServiceError {
   return uploadError('TUS_UPLOAD_FINISHED', message, {
     layer: 'gateway',

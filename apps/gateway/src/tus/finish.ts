@@ -5,7 +5,7 @@ import { requireWritable } from '../auth/restrictions.ts'
 import { dropPart } from '../transfers/sessions/open-parts.ts'
 import { findSession, findSessionFile, type SessionFile } from '../transfers/sessions/store.ts'
 import { joinTail, readProgress } from './blocks.ts'
-import { checksumMismatch, uploadGone } from './errors.ts'
+import { checksumMismatch, nameTaken, uploadGone } from './errors.ts'
 import type { TusContext } from './room.ts'
 import { FILE_ID, type Upload } from './upload.ts'
 import { recordAt } from './write-upload.ts'
@@ -31,6 +31,7 @@ export async function finishUpload(context: TusContext, upload: Upload): Promise
       'create another upload with the right bytes',
     )
   }
+  if (after?.error === 'PRECONDITION_FAILED') throw nameTaken(after.filename)
   if (after?.state !== 'open') throw uploadGone()
   const current = await findSession(context.database.db, session.session_id)
   if (current) requireWritable(current)

@@ -54,6 +54,18 @@ async function expectRefused(body: object, message: RegExp): Promise<void> {
   expect(refused.body.details).toMatchObject({ layer: 'gateway', recovery_hint: expect.any(String) })
 }
 
+it('ADD-60 FILE-26 a fetch that may not replace a file leaves the one that is there, or comes meanwhile', async () => {
+  await locker.put('taken', 'before')
+  const body = { source_url: SOURCE, filename: 'taken', overwrite: false }
+  const refused = await fetchAndStore<ErrorReply>(body)
+  expectRefusal(refused, 412, 'PRECONDITION_FAILED')
+  expect(refused.body.details).toMatchObject({ layer: 'gateway', filename: 'taken' })
+  expect(await entryOf(locker, 'taken')).toMatchObject({ content_hash: sha256('before') })
+  const raced = await Promise.all(['a', 'b'].map(() => fetchAndStore({ ...body, filename: 'raced' })))
+  expect(raced.map(({ status }) => status).sort()).toEqual([200, 412])
+  expect((await fetchAndStore({ ...body, overwrite: true })).status).toBe(200)
+})
+
 it('FILE-26 SHAPE-25 T-17 fetching stores the bytes and confirms them at once', async () => {
   const { status, headers, body } = await fetchAndStore({ source_url: `${SOURCE}?page=1` })
   expect(status, JSON.stringify(body)).toBe(200)

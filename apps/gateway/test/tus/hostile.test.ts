@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
+import { createTokenSealer } from '../../src/auth/sealed-tokens.ts'
 import { listed, publicBytes } from '../transfers/sessions/sessions.ts'
 import { CHUNK, create, here, metadata, send, type TestUpload, tusToken, whole } from './uploads.ts'
 
@@ -135,8 +136,64 @@ it('T-99 a prefix holds, whatever the client calls its files', async () => {
     const { created } = await create(house, locker, confined, { 'upload-length': '1', ...metadata(pairs) })
     expect(created.headers['svc-filename']).toEqual(names[i])
   }
-  const bad = await locker.call(['locker:write'], 'POST', '/tus/tokens', { prefix: '../' })
-  expect(bad.status).toBe(422)
+  for (const prefix of ['../', 'inbox', '/', 'inbox//', '.inbox/', `${'a'.repeat(255)}`]) {
+    const bad = await locker.call(['locker:write'], 'POST', '/tus/tokens', { prefix })
+    expect(bad.status, prefix).toBe(422)
+  }
+})
+
+it('T-99 a name that the gateway makes up keeps to the rules below any prefix', async () => {
+  const token = await tusToken(locker, { prefix: `${'ä'.repeat(248)}/` })
+  expect(await post({ 'upload-length': '1', 'x-upload-token': token })).toMatchObject({ status: 422 })
+})
+
+it('ADD-60 T-99 a token for a folder creates new names only, unless its maker allowed more', async () => {
+  await locker.put('inbox/theirs', 'before')
+  const inbox = await tusToken(locker, { prefix: 'inbox/' })
+  const send = (token: string, filename: string, more: Record<string, string> = {}) =>
+    post({ ...named(filename, 4), ...CHUNK, 'x-upload-token': token, ...more }, 'mine')
+  expect(await send(inbox, 'theirs')).toMatchObject({ status: 412, error: 'PRECONDITION_FAILED' })
+  expect(await send(inbox, 'new')).toMatchObject({ status: 201 })
+  const taken = await send(inbox, 'new')
+  expect(taken).toMatchObject({ status: 412, headers: { 'tus-resumable': '1.0.0' } })
+  const next = { layer: 'gateway', next_best_method: 'POST /v1/lockers/{locker_id}/tus' }
+  expect(JSON.parse(taken.text).details).toMatchObject({ ...next, filename: 'inbox/new' })
+  expect((await publicBytes(house, locker, 'inbox/theirs')).toString()).toBe('before')
+
+  expect(await send(await tusToken(locker, { prefix: 'inbox/', overwrite: true }), 'theirs')).toMatchObject({
+    status: 201,
+  })
+  expect((await publicBytes(house, locker, 'inbox/theirs')).toString()).toBe('mine')
+  expect(await send(await tusToken(locker, { overwrite: false }), 'inbox/theirs')).toMatchObject({ status: 412 })
+  expect(await send(await tusToken(locker), 'inbox/theirs')).toMatchObject({ status: 201 })
+})
+
+it('ADD-60 T-99 a token of a release before goes on below its prefix, and replaces nothing there', async () => {
+  const { signers, randomBytes } = house.gateway.context
+  const expires = Math.floor(house.clock.now() / 1000) + 60
+  const sealed = { locker: locker.lockerId, key: locker.owner.identity, epoch: 0, prefix: 'in-', expires }
+  const earlier = createTokenSealer(signers.shortUrl, 'svc/tus-tokens/v1', randomBytes).seal(sealed)
+  const send = () => post({ ...named('x', 4), ...CHUNK, 'x-upload-token': earlier }, 'mine')
+  expect(await send()).toMatchObject({ status: 201, headers: { 'svc-filename': 'in-x' } })
+  expect(await send()).toMatchObject({ status: 412, error: 'PRECONDITION_FAILED' })
+})
+
+it('ADD-60 T-99 the first of two uploads of a name is kept, whichever way the second ends', async () => {
+  const inbox = await tusToken(locker, { prefix: 'inbox/' })
+  const second = await create(house, locker, inbox, named('raced', 4))
+  const partial = { 'upload-concat': 'partial', 'upload-length': '4', ...CHUNK }
+  const piece = await create(house, locker, inbox, partial, 'join')
+  expect((await (await create(house, locker, inbox, named('raced', 4))).patch(0, 'main')).status).toBe(204)
+  const late = await second.patch(0, 'late')
+  expect([late.status, late.error]).toEqual([412, 'PRECONDITION_FAILED'])
+  expect((await second.head()).status).toBe(410)
+  const joined = await post({
+    ...metadata({ filename: 'raced' }),
+    'upload-concat': `final;${piece.url}`,
+    'x-upload-token': inbox,
+  })
+  expect(joined).toMatchObject({ status: 412, error: 'PRECONDITION_FAILED' })
+  expect((await publicBytes(house, locker, 'inbox/raced')).toString()).toBe('main')
 })
 
 it('T-99 an upload ends by the clock, and is found by nobody who guesses', async () => {

@@ -20,7 +20,7 @@ export const CHUNK = { 'content-type': 'application/offset+octet-stream' }
 
 export async function tusToken(
   locker: TestLocker,
-  request: { ttl_min?: number; prefix?: string } = {},
+  request: { ttl_min?: number; prefix?: string; overwrite?: boolean } = {},
   who?: Identity,
 ): Promise<string> {
   const made = await locker.call<TusToken>(['locker:write'], 'POST', '/tus/tokens', request, who)

@@ -1,7 +1,17 @@
 // The answer to a failed call: what happened, whether money moved, and what to do next.
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { BytesDiffer, GatewayError, NoAnswer, NotSubscribed, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
+import {
+  BytesDiffer,
+  GatewayError,
+  NameTaken,
+  NoAnswer,
+  NotSubscribed,
+  PaymentError,
+  UntrueAnswer,
+  type UploadDetails,
+  uploadDetails,
+} from '@svc/sdk/errors'
 import { printable } from '@svc/verifier/untrusted'
 import { PaymentRequired, Refusal } from '../errors.ts'
 import { CODE_MEANINGS } from './codes.ts'
@@ -13,20 +23,28 @@ interface ErrorReport {
   hint: string | null
   money?: PaymentError['money']
   tx?: string | null
+  details?: UploadDetails
 }
 
 const MAX_LENGTH = 2000
 
-export function errorResult(error: unknown): CallToolResult {
+/** An upload says which layer failed; errors of this server are of the layer `mcp`. */
+export function errorResult(error: unknown, { isUpload }: { isUpload: boolean }): CallToolResult {
   if (error instanceof PaymentRequired) {
     // The x402 transport for MCP carries the offer twice: as structured content and as text.
     const { offer } = error
     return { isError: true, structuredContent: offer, content: [{ type: 'text', text: JSON.stringify(offer) }] }
   }
-  const report = describeError(error)
+  const described = describeError(error)
+  const report = isUpload ? { ...described, details: ownDetails(error, described) } : described
   const hint = report.hint === null ? '' : ` Next: ${sentence(report.hint)}`
   const text = printable(`${report.code}: ${sentence(report.message)}${hint}`, MAX_LENGTH)
   return { isError: true, content: [{ type: 'text', text }], _meta: { 'svc/error': report } }
+}
+
+function ownDetails(error: unknown, { hint }: ErrorReport): UploadDetails {
+  const details = uploadDetails(error, 'mcp')
+  return details.layer === 'mcp' && hint !== null ? { ...details, recovery_hint: hint } : details
 }
 
 function sentence(text: string): string {
@@ -40,6 +58,8 @@ export function describeError(error: unknown): ErrorReport {
   if (error instanceof NoAnswer) return { code: 'no_answer', message: error.message, hint: noAnswerHint(error) }
   if (error instanceof NotSubscribed)
     return { code: 'not_subscribed', message: error.message, hint: CODES_HERE.not_subscribed.next }
+  if (error instanceof NameTaken)
+    return { code: 'PRECONDITION_FAILED', message: error.message, hint: CODE_MEANINGS.PRECONDITION_FAILED.next }
   if (error instanceof UntrueAnswer || error instanceof BytesDiffer)
     return { code: 'untrue_answer', message: error.message, hint: CODES_HERE.untrue_answer.next }
   if ((error as Error).name === 'AbortError') return { code: 'cancelled', message: 'it was cancelled', hint: AGAIN }

@@ -86,7 +86,7 @@ async function callTool({ context, log }: Serving, tool: Tool, input: unknown, c
     const error = isOnlyCancelled(thrown, call.signal) ? new DOMException('it was cancelled', 'AbortError') : thrown
     const { code } = describeError(error)
     log(`${tool.name}: ${code}${code === 'unexpected' ? ` ${(error as Error).stack}` : ''}`)
-    return errorResult(error)
+    return errorResult(error, tool)
   }
 }
 

@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox'
 import { type Context, requireOwner } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import { fileLink } from '../stored-file.ts'
-import { type Call, ContentType, type Outcome, ReceiptId, STRICT, tool } from './tool.ts'
+import { type Call, ContentType, type Outcome, Overwrite, ReceiptId, STRICT, tool } from './tool.ts'
 
 const Input = Type.Object(
   {
@@ -23,6 +23,7 @@ const Input = Type.Object(
       Type.String({ minLength: 1, maxLength: 4096, description: 'A public https address, which the gateway fetches.' }),
     ),
     content_type: ContentType,
+    overwrite: Overwrite,
   },
   STRICT,
 )
@@ -48,11 +49,12 @@ export const putFile = tool({
   name: 'put_file',
   title: 'Put a file into a locker',
   description:
-    'Stores one file under `filename`; a file of that name is replaced. Give `path` (a file below the root folder of ' +
+    'Stores one file under `filename`; a file of that name is replaced, unless `overwrite` is false. Give `path` (a file below the root folder of ' +
     'this server) or `url` (https, fetched by the gateway). With neither, nothing is stored yet: you get a short ' +
     'upload URL and two curl commands, for files that are elsewhere. Use write_text for text that you made. ' +
     'Costs nothing. Anyone who knows receipt_id and filename can read the file: do not store secrets unencrypted.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  isUpload: true,
   input: Input,
   output: Put,
   async run(context, input, call) {
@@ -60,6 +62,8 @@ export const putFile = tool({
     const { path, url } = input
     if (path !== undefined && url !== undefined) throw new Refusal('bad_arguments', 'give `path` or `url`, not both')
     if (path !== undefined) return fromPath(context, input, path, call)
+    if (path === undefined && url === undefined && input.overwrite === false)
+      throw new Refusal('bad_arguments', 'an upload URL always replaces: give `path` or `url` with `overwrite` false')
     return url === undefined ? byUrl(context, input, call) : fromUrl(context, input, url, call)
   },
 })
@@ -68,11 +72,11 @@ type Wanted = Static<typeof Input>
 type Done = Promise<Outcome<Static<typeof Put>>>
 
 async function fromPath({ client, root }: Context, wanted: Wanted, path: string, call: Call): Done {
-  const { receipt_id, filename, content_type } = wanted
+  const { receipt_id, filename, content_type, overwrite = true } = wanted
   const file = await root.open(path)
   try {
     const onProgress = (done: number, total: number | null) => call.progress(done, total, 'uploading')
-    const options = { contentType: content_type ?? contentTypeOf(filename), onProgress, signal: call.signal }
+    const options = { contentType: content_type ?? contentTypeOf(filename), overwrite, onProgress, signal: call.signal }
     return stored(receipt_id, await client.put(lockerOf(receipt_id), filename, await fileSource(file), options))
   } finally {
     await file.close()
@@ -80,11 +84,15 @@ async function fromPath({ client, root }: Context, wanted: Wanted, path: string,
 }
 
 async function fromUrl({ client }: Context, wanted: Wanted, url: string, { signal }: Call): Done {
-  const { receipt_id, filename, content_type } = wanted
+  const { receipt_id, filename, content_type, overwrite } = wanted
   const parsed = URL.parse(url)
   if (parsed?.protocol !== 'https:' || parsed.username || parsed.password)
     throw new Refusal('bad_url', 'url must be a public https address without a password')
-  const options = { ...(content_type && { contentType: content_type }), signal }
+  const options = {
+    ...(content_type && { contentType: content_type }),
+    ...(overwrite !== undefined && { overwrite }),
+    signal,
+  }
   return stored(receipt_id, await client.fetchInto(lockerOf(receipt_id), filename, url, options))
 }
 

@@ -31,6 +31,8 @@ interface Declaration<Input extends TObject, Output extends TSchema> {
   title: string
   description: string
   annotations: ToolAnnotations
+  /** Its errors have `details`, as those of uploads at the gateway. */
+  isUpload?: true
   input: Input
   output: Output
   run(context: Context, input: Static<Input>, call: Call): Promise<Outcome<Static<Output>>>
@@ -41,10 +43,15 @@ export interface Tool {
   title: string
   description: string
   annotations: ToolAnnotations
+  isUpload: boolean
   input: TObject
   output: TSchema
   run(context: Context, input: unknown, call: Call): Promise<Outcome<unknown>>
 }
+
+export const Overwrite = Type.Optional(
+  Type.Boolean({ description: 'False: a file of that name is kept, and nothing is stored.' }),
+)
 
 export function tool<const Input extends TObject, const Output extends TSchema>(
   declaration: Declaration<Input, Output>,
@@ -53,6 +60,7 @@ export function tool<const Input extends TObject, const Output extends TSchema>(
   const schema = Compile(input)
   return {
     ...declaration,
+    isUpload: declaration.isUpload ?? false,
     async run(context, value, call) {
       if (schema.Check(value)) return run(context, value as Static<Input>, call) // as just checked
       const problems = schema.Errors(value).filter(({ keyword }) => keyword !== 'boolean')

@@ -3,21 +3,23 @@ import { contentTypeOf, lockerOf } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
 import { fileLink, MAX_TEXT_BYTES } from '../stored-file.ts'
-import { ContentType, ReceiptId, STRICT, tool } from './tool.ts'
+import { ContentType, Overwrite, ReceiptId, STRICT, tool } from './tool.ts'
 
 export const writeText = tool({
   name: 'write_text',
   title: 'Write a text file into a locker',
   description:
-    'Stores text that you made under `filename`; a file of that name is replaced. For files that exist already use ' +
+    'Stores text that you made under `filename`; a file of that name is replaced, unless `overwrite` is false. For files that exist already use ' +
     'put_file. Costs nothing. Anyone who knows receipt_id and filename can read the file: write no secrets.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  isUpload: true,
   input: Type.Object(
     {
       receipt_id: ReceiptId,
       filename: Filename,
       text: Type.String({ maxLength: MAX_TEXT_BYTES }),
       content_type: ContentType,
+      overwrite: Overwrite,
     },
     STRICT,
   ),
@@ -28,10 +30,10 @@ export const writeText = tool({
     size_bytes: Type.Integer(),
     content_hash: Type.String(),
   }),
-  async run(context, { receipt_id, filename, text, content_type }, { signal }) {
+  async run(context, { receipt_id, filename, text, content_type, overwrite = true }, { signal }) {
     requireOwner(context)
     const contentType = content_type ?? textTypeOf(filename)
-    const options = { contentType, signal }
+    const options = { contentType, overwrite, signal }
     const stored = await context.client.put(lockerOf(receipt_id), filename, new TextEncoder().encode(text), options)
     const { size_bytes, content_hash } = stored
     return {

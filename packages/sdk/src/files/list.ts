@@ -5,7 +5,7 @@ import { deleteFile, type FetchedFile, type FileDeleted, fetchAndStore, readMani
 import { compareCodePoints } from '@svc/protocol/order'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
-import { isGatewayError, UntrueAnswer } from '../errors.ts'
+import { isGatewayError, NameTaken, UntrueAnswer } from '../errors.ts'
 import type { Locker } from '../lockers.ts'
 import { requireName } from './filename.ts'
 
@@ -68,9 +68,14 @@ export async function fetchInto(
   { locker_id, receipt_id }: Locker,
   filename: string,
   source_url: string,
-  { contentType, signal }: { contentType?: string; signal?: AbortSignal } = {},
+  { contentType, overwrite, signal }: { contentType?: string; overwrite?: boolean; signal?: AbortSignal } = {},
 ): Promise<FetchedFile> {
   requireName(filename)
-  const body = { locker_id, receipt_id, filename, source_url, ...(contentType && { content_type: contentType }) }
-  return (await call(context, fetchAndStore, { body, signal })).body
+  const type = contentType !== undefined && { content_type: contentType }
+  const body = { locker_id, receipt_id, filename, source_url, ...type, ...(overwrite !== undefined && { overwrite }) }
+  try {
+    return (await call(context, fetchAndStore, { body, signal })).body
+  } catch (error) {
+    throw isGatewayError(error, 'PRECONDITION_FAILED') ? new NameTaken(filename) : error
+  }
 }

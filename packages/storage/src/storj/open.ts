@@ -25,7 +25,9 @@ export async function openStorj(settings: StorjSettings, timeouts = HTTP_TIMEOUT
     },
     async downloadTarget({ id }, { contentType, expiresInSeconds }) {
       if (settings.redirect === 'off') return null
-      const call = { method: 'GET', key: bucket.keyOf(id), query: { 'response-content-type': contentType } } as const
+      // A client that uploads by itself may store a policy with the object; no cache may keep what a signed address answers.
+      const query = { 'response-content-type': contentType, 'response-cache-control': 'private, no-store' }
+      const call = { method: 'GET', key: bucket.keyOf(id), query } as const
       return { url: await bucket.presign(call, expiresInSeconds), headers: {} }
     },
     async write(id, bytes, about) {

@@ -1,15 +1,12 @@
 // What a new credential may open.
 
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
-import { filenameProblem } from '@svc/protocol/filename'
 import type { Context } from '../../context.ts'
+import { folderProblem } from '../../files/name-files.ts'
 
-/** Whole folders only: `photos` would also open `photos-private/`. */
-export function requireFolder({ config }: Context, prefix: string): string {
+export function requireFolder(context: Context, prefix: string): string {
   if (prefix === '') return prefix
-  const problem = prefix.endsWith('/')
-    ? filenameProblem(prefix.slice(0, -1), config.storage.systemPrefix)
-    : "must end with '/'"
+  const problem = folderProblem(context, prefix)
   if (problem) throw new ValidationError({ loc: ['body', 'prefix'], msg: problem })
   return prefix
 }

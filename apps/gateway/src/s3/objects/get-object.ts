@@ -7,7 +7,7 @@ import { s3Error } from '@svc/s3/errors'
 import type { FileRow } from '../../db/schema.ts'
 import { answerBytes, type FoundBytes, selectBytes } from '../../transfers/answer-bytes.ts'
 import { refuseAsCode } from '../../transfers/fetch-destination.ts'
-import { fileHeaders, TOKEN_HEADERS } from '../../transfers/file-headers.ts'
+import { fileHeaders } from '../../transfers/file-headers.ts'
 import { etagOf, quoted, validatorsOf } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
 import type { S3Request } from '../request.ts'
@@ -74,12 +74,9 @@ export function objectHeaders(
     size,
     modifiedAt,
   })
-  const { headers, authorization } = signed
-  const withChecksum = headers['x-amz-checksum-mode']?.toUpperCase() === 'ENABLED' && file.content_hash !== null
+  const withChecksum = signed.headers['x-amz-checksum-mode']?.toUpperCase() === 'ENABLED' && file.content_hash !== null
   return {
     ...facts,
-    // A presigned URL is a credential, as a short URL is.
-    ...(authorization.form === 'query' && TOKEN_HEADERS),
     ...keptHeaders(file),
     ...overrides(query),
     ...(withChecksum && sha256Headers(file.content_hash as string)),

@@ -1,4 +1,5 @@
 import type { ConfirmedFiles } from '@svc/api/confirm-files'
+import type { ErrorBody } from '@svc/api/errors'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ed25519Identity, expectRefusal, openTestGateway, type SignedCall } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
@@ -140,6 +141,16 @@ function signed<Body = ConfirmedFiles>(filenames: unknown, changes: Partial<Sign
   const body = { receipt_id: receiptId, filenames }
   return house.call<Body>(who, { method: 'POST', path: PATH, body, ops: ['locker:write'], receiptId, ...changes })
 }
+
+it('FILE-25 FILE-31 a batch takes a thousand names in a body; a query that is too long says so', async () => {
+  const names = Array.from({ length: 1000 }, (_, i) => `folder/with a usual name ${i}.jpg`)
+  const summary = { total: 1000, confirmed: 0, failed: 1000 }
+  expect(await signed(names)).toMatchObject({ status: 200, body: { summary } })
+  const { status, body } = await confirmBatch<ErrorBody>(house, locker, names)
+  expect([status, body.error]).toEqual([431, 'headers_too_large'])
+  const next_best_method = expect.stringMatching(/^POST \/v1\/files\/confirm-batch .*body$/)
+  expect(body).toMatchObject({ details: { layer: 'gateway', next_best_method, recovery_hint: expect.any(String) } })
+})
 
 it('FILE-25 SHAPE-24 STATE-07 a batch answers in order, and one failure does not fail the others', async () => {
   await upload(house, locker, 'b', 'bytes of b')

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
@@ -208,6 +208,29 @@ forEachDatabase('objects of S3', (database) => {
     house.clock.advance(61)
     const late = await fetch(getUrl)
     expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('Request has expired')])
+  })
+
+  it('T-07 T-96 no cache keeps what a presigned URL answers, unless the URL itself asks for that', async () => {
+    await put('public', 'x', { CacheControl: 'public, max-age=31536000', Expires: new Date('2030-01-02T03:04:05Z') })
+    const named = { Bucket: bucket.name, Key: 'public' }
+    const at = { signingDate: new Date(house.clock.now()) }
+    const signed = (command: GetObjectCommand | HeadObjectCommand) => getSignedUrl(bucket.client, command, at)
+    const policyOf = async (url: Promise<string>, init: RequestInit = {}) => {
+      const { status, headers } = await fetch(await url, init)
+      return [status, headers.get('cache-control'), headers.get('referrer-policy')]
+    }
+    const read = signed(new GetObjectCommand(named))
+    const kept = ['private, no-store', 'no-referrer']
+    const tag = etagOf('x')
+    expect(await policyOf(read)).toEqual([200, ...kept])
+    expect(await policyOf(read, { headers: { range: 'bytes=0-0' } })).toEqual([206, ...kept])
+    expect(await policyOf(read, { headers: { 'if-none-match': tag } })).toEqual([304, ...kept])
+    expect(await policyOf(signed(new HeadObjectCommand(named)), { method: 'HEAD' })).toEqual([200, ...kept])
+    const list = getSignedUrl(bucket.client, new ListObjectsV2Command({ Bucket: bucket.name }), at)
+    expect(await policyOf(list)).toEqual([200, ...kept])
+    const asked = signed(new GetObjectCommand({ ...named, ResponseCacheControl: 'private, max-age=60' }))
+    expect(await policyOf(asked)).toEqual([200, 'private, max-age=60', 'no-referrer'])
+    expect((await head('public')).CacheControl).toBe('public, max-age=31536000')
   })
 
   it('T-96 DeleteObject removes a file, and is content when there is none', async () => {

@@ -72,6 +72,35 @@ forEachDatabase('the view of an upload', (database) => {
     )
   })
 
+  it('T-49 ADD-22 follows no rename, and shows nothing that others upload or rename to the names of the session', async () => {
+    const rename = async (filename: string, new_filename: string) => {
+      const body = { files: [{ filename, new_filename }], overwrite: true }
+      const renamed = await locker.call(['locker:write', 'locker:delete'], 'POST', '/files/rename', body)
+      expect(renamed.status, JSON.stringify(renamed.body)).toBe(200)
+    }
+    const expectClosed = async (...names: string[]) => {
+      for (const name of names) expectRefusal(await refusalOf(name), 404, 'FILE_NOT_FOUND')
+    }
+    await rename('a.txt', 'kept.txt')
+    await expectClosed('a.txt', 'kept.txt')
+    const theirs = await openTestSession(house, locker, { files: [{ filename: 'a.txt' }, { filename: 'never.txt' }] })
+    await theirs.raw(0, 'theirs')
+    await theirs.raw(0, 'theirs, too', { file: 1 })
+    expect((await theirs.finalize()).body.status).toBe('complete')
+    await expectClosed('a.txt', 'never.txt')
+    await rename('secret.txt', 'b.txt')
+    await expectClosed('b.txt', 'secret.txt')
+    const { viewer_url } = (await session.status()).body
+    expect(viewer_url).toBe(viewer)
+  })
+
+  it('ERR-29 SESS-06 says that the viewer refused, and where the names of the session are', async () => {
+    const next_best_method = 'GET /v1/upload-sessions/{session_id}'
+    const details = { layer: 'viewer', recovery_hint: expect.any(String), next_best_method }
+    expect((await refusalOf('secret.txt')).body).toMatchObject({ details: { ...details, filename: 'secret.txt' } })
+    expect((await refusalOf('b.txt', 'us_')).body).toMatchObject({ details: { ...details, next_best_method: 'none' } })
+  })
+
   it('SESS-02 T-49 uploads nothing', async () => {
     const type = { 'content-type': 'application/octet-stream' }
     const part = await house.send('POST', `${session.partsPath(2)}?index=0`, Buffer.from('x'), {

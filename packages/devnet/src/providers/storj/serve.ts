@@ -37,7 +37,9 @@ async function put(exchange: Exchange, objects: Objects, key: string, mustBeNew:
 
 /** The request headers that are stored with an object. */
 function keptHeaders({ headers }: Exchange): Record<string, string> {
-  const kept = Object.entries(headers).filter(([name]) => /^(content-type|content-encoding|x-amz-meta-.*)$/.test(name))
+  const kept = Object.entries(headers).filter(([name]) =>
+    /^(content-type|content-encoding|cache-control|x-amz-meta-.*)$/.test(name),
+  )
   return Object.fromEntries(kept.map(([name, value]) => [name, `${value}`]))
 }
 
@@ -60,8 +62,11 @@ function headersOf(
   { headers, etag }: StoredObject,
   length: number,
 ): Record<string, string | number> {
-  const type = url.searchParams.get('response-content-type')
-  return { ...headers, ...(type && { 'content-type': type }), 'content-length': length, etag: `"${etag}"` }
+  const asked = ['content-type', 'cache-control'].flatMap((name) => {
+    const value = url.searchParams.get(`response-${name}`)
+    return value ? [[name, value]] : []
+  })
+  return { ...headers, ...Object.fromEntries(asked), 'content-length': length, etag: `"${etag}"` }
 }
 
 /** Multipart uploads. */
