@@ -34,7 +34,8 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
     for (const [filename, { possible }] of locker.files) {
       kept.looked++
       const found = await read(locker, filename)
-      if (!possible.has(found)) kept.broken.push(`${locker.lockerId} ${filename}: ${found ?? 'nothing'}`)
+      if (!possible.has(found))
+        kept.broken.push(`${locker.lockerId} ${filename}: found ${found ?? 'nothing'}, expected ${named(possible)}`)
     }
     const about = { ...locker, path: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] }
     const record = await shopper.signed(locker.owner, 'audit', about)
@@ -54,11 +55,14 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
       const isUndeleted = found === null && locker.files.get(filename)?.possible.has(null) && ledger.losses.length > 0
       if (isUndeleted) ledger.restores.undeleted++
       else if (found !== content_hash) {
-        const possible = [...(locker.files.get(filename)?.possible ?? [])].map((hash) => hash ?? 'nothing')
-        const known = possible.length > 0 ? possible.join(' or ') : 'unknown'
-        const problem = `found ${found ?? 'nothing'}, listed with ${content_hash}, expected ${known}`
+        const expected = named(locker.files.get(filename)?.possible ?? new Set())
+        const problem = `found ${found ?? 'nothing'}, listed with ${content_hash}, expected ${expected}`
         readable.broken.push(`${locker.lockerId} ${filename}: ${problem}`)
       }
     }
   })
+}
+
+function named(possible: ReadonlySet<string | null>): string {
+  return [...possible].map((hash) => hash ?? 'nothing').join(' or ')
 }

@@ -26,7 +26,8 @@ export async function storeFile(
     ? await storeInParts(shopper, locker, filename, bytes)
     : await storeByUrl(shopper, locker, filename, bytes)
   if (!isStored) return
-  entry.possible = new Set([hash])
+  // Bytes that went straight to a provider may be of an upload that a restored database has forgotten.
+  if (shopper.ledger.losses.length === losses) entry.possible = new Set([hash])
   entry.size = bytes.length
   const query = new URLSearchParams({ receipt_id: locker.receiptId, filename })
   const confirmed = await shopper.attempt(200, () =>
@@ -99,11 +100,12 @@ async function storeInParts(
 export async function deleteFile(shopper: Shopper, locker: LockerEntry, filename: string): Promise<void> {
   const entry = locker.files.get(filename) as FileEntry
   entry.possible.add(null)
+  const { length: losses } = shopper.ledger.losses
   const path = `/v1/lockers/${locker.lockerId}/files/${encodeURIComponent(filename)}`
   const call = { ...locker, method: 'DELETE', path, ops: ['locker:write'] }
   // An attempt whose answer was lost may have deleted it.
   const deleted = await shopper.signed(locker.owner, 'delete file', call, ['FILE_NOT_FOUND'])
-  if (deleted) entry.possible = new Set([null])
+  if (deleted && shopper.ledger.losses.length === losses) entry.possible = new Set([null])
 }
 
 export function publicPath({ receiptId }: LockerEntry, filename: string): string {

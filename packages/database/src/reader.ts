@@ -111,12 +111,12 @@ class ReadingConnection implements DatabaseConnection {
   }
 
   executeQuery<R>(query: CompiledQuery, options?: AbortableOperationOptions) {
-    requireRead(query.sql)
+    requireRead(query)
     return this.whole.executeQuery<R>(query, options)
   }
 
   streamQuery<R>(query: CompiledQuery, chunkSize: number, options?: AbortableOperationOptions) {
-    requireRead(query.sql)
+    requireRead(query)
     return this.whole.streamQuery<R>(query, chunkSize, options)
   }
 }
@@ -124,12 +124,19 @@ class ReadingConnection implements DatabaseConnection {
 const CAPACITY = 2000
 const reads = new Set<string>()
 
-function requireRead(sql: string): void {
+function requireRead({ sql, query }: CompiledQuery): void {
+  // SQLite's text of a query does not show that it locks.
+  if (locks(query)) throw new Error(`only \`commit\` gives what locks rows: ${sql.slice(0, 200)}`)
   if (reads.has(sql)) return
   if (!isRead(sql)) throw new Error(`only \`commit\` gives what writes: ${sql.slice(0, 200)}`)
   // Lists of other lengths are other texts.
   if (reads.size >= CAPACITY) reads.clear()
   reads.add(sql)
+}
+
+function locks(query: CompiledQuery['query']): boolean {
+  if (query.kind !== 'SelectQueryNode') return false
+  return query.endModifiers?.some(({ modifier }) => modifier === 'ForUpdate' || modifier === 'ForShare') ?? false
 }
 
 const NO_CODE = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g

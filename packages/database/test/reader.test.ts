@@ -73,6 +73,8 @@ forEachDatabaseInGate('a reader', (database) => {
           .execute((tx) => tx.deleteFrom('things').execute()),
     ],
     ['its schema', () => whole().schema.dropTable('things').execute()],
+    ['a lock', () => whole().selectFrom('things').selectAll().forUpdate().execute()],
+    ['a prepared lock', () => prepared((db: Kysely<Schema>) => db.selectFrom('things').forShare())(whole())],
   ])('T-37 refuses to write by %s', async (_, write) => {
     await expect(write()).rejects.toThrow('only `commit`')
     expect(await names()).toEqual(['kept'])

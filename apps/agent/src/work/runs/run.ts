@@ -10,6 +10,7 @@ import { type FindingCounts, limitFindings, overflowFindings } from '../findings
 import {
   deleteOldRuns,
   findProgress,
+  findSubscribed,
   lockSubscribed,
   type RunRow,
   setFinished,
@@ -48,7 +49,7 @@ export class RunStopped extends Error {
 /** The owner's current tasks. Refreshes the progress of the run; throws `RunStopped` when it may not continue. */
 export async function requireCurrentTasks(context: Context, db: Db, run: Run): Promise<Tasks> {
   run.signal.throwIfAborted()
-  const delegation = await lockSubscribed(db, run.delegation_id)
+  const delegation = await findSubscribed(db, run.delegation_id)
   const tasks = JSON.parse(delegation.tasks) as Tasks
   if (delegation.state === 'ended') throw new RunStopped('delegation_ended')
   if (delegation.state !== 'active') throw new RunStopped('delegation_revoked')
@@ -79,6 +80,7 @@ export interface StepResult {
  */
 export async function recordStep(context: Context, run: Run, write: (tx: Tx) => Promise<StepResult>): Promise<void> {
   await context.database.commit(async (tx) => {
+    await lockSubscribed(tx, run.delegation_id)
     await requireCurrentTasks(context, tx, run)
     const { summary, findings = [] } = await write(tx)
     const { listed, found } = limitFindings(run.found, findings)

@@ -88,16 +88,23 @@ export async function findSubscriber(db: Db, delegationId: string): Promise<stri
   return (await row.executeTakeFirst())?.identity ?? null
 }
 
-/** A delegation with the end of its subscription, locked until the end of the transaction. */
-export async function lockSubscribed(db: Db, delegationId: string): Promise<SubscribedDelegation> {
+/** A delegation with the end of its subscription. */
+export function findSubscribed(db: Db, delegationId: string): Promise<SubscribedDelegation> {
+  return withSubscription(db, delegationId).executeTakeFirstOrThrow()
+}
+
+/** The same, locked until the end of the transaction. */
+export function lockSubscribed(tx: Tx, delegationId: string): Promise<SubscribedDelegation> {
+  return withSubscription(tx, delegationId).forUpdate('delegations').executeTakeFirstOrThrow()
+}
+
+function withSubscription(db: Db, delegationId: string) {
   return db
     .selectFrom('delegations')
     .innerJoin('subscriptions', 'subscriptions.identity', 'delegations.identity')
     .selectAll('delegations')
     .select('subscriptions.expires_at')
     .where('delegation_id', '=', delegationId)
-    .forUpdate('delegations')
-    .executeTakeFirstOrThrow()
 }
 
 export async function setNextRun(tx: Tx, delegationId: string, task: Task, at: number): Promise<void> {
