@@ -1,4 +1,4 @@
-// Copying an object within its bucket, or giving it other headers. Bytes go through the gateway, and are hashed on the
+// Copying an object, or giving it other headers. Bytes go through the gateway, and are hashed on the
 // way: a copy has the hash of its source, or is none.
 
 import { ServiceError } from '@svc/http-service/service-error'
@@ -29,7 +29,7 @@ export const copyObject: S3Operation = async (context, request, caller) => {
   const check = readWriteCondition(signed.headers)
   const source = await findCopySource(context, request, caller)
   const about = replaces ? readObjectHeaders(signed.headers) : headersOf(source.file)
-  const isOnItself = source.file.filename === key
+  const isOnItself = source.file.locker_id === caller.locker.locker_id && source.file.filename === key
   if (isOnItself && !replaces) throw changesNothing()
   const copying = isOnItself
     ? changeHeaders(context, caller, source, { ...about, check })
