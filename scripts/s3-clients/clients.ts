@@ -92,6 +92,8 @@ async function driveRclone({
   const rclone = (...args: string[]) => run('rclone', '--config', '', '--ca-cert', caFile, ...small, ...args)
   await rclone('sync', files, `${remote}/a`)
   await rclone('check', '--download', files, `${remote}/a`)
+  const sums = async (of: string) => (await rclone('md5sum', of)).trim().split('\n').sort()
+  assert.deepEqual(await sums(`${remote}/a`), await sums(files), 'compares by MD5, without reading the bytes')
   await rclone('copy', `${remote}/a`, 'back')
   await requireSame(run, files, join(folder, 'back'))
   await rclone('copy', `${remote}/a`, `${remote}/b`)
@@ -102,6 +104,12 @@ async function driveRclone({
   rmSync(join(files, 'empty'))
   await rclone('sync', files, `${remote}/a`)
   assert.equal((await rclone('lsf', `${remote}/a`)).includes('empty'), false, 'a sync deletes')
+  const odd = join(folder, 'odd')
+  mkdirSync(odd)
+  for (const name of ['urn:oid:5', '.hidden', 'back\\slash']) writeFileSync(join(odd, name), name)
+  const encoded = ['--s3-encoding', 'Slash,BackSlash,Colon,Ctl,LeftPeriod,InvalidUtf8,Dot']
+  await rclone('sync', odd, `${remote}/odd`, ...encoded)
+  await rclone('check', '--download', odd, `${remote}/odd`, ...encoded)
   await rclone('delete', remote)
   assert.equal(await rclone('lsf', '-R', '--files-only', remote), '')
 

@@ -11,7 +11,7 @@ import { storeBytes } from '../../files/store-bytes.ts'
 import { requireGranted } from '../../lockers/access.ts'
 import { type FoundBytes, openBytes } from '../../transfers/answer-bytes.ts'
 import type { S3Caller } from '../caller.ts'
-import { etagOf } from '../etags.ts'
+import { etagOf, md5Of, withMd5 } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
 import { patientXmlAnswer } from '../patient-answer.ts'
 import type { S3Context } from '../room.ts'
@@ -28,7 +28,7 @@ export const copyObject: S3Operation = async (context, request, caller) => {
   const replaces = readDirective(signed.headers)
   const check = readWriteCondition(signed.headers)
   const source = await findCopySource(context, request, caller)
-  const about = replaces ? readObjectHeaders(signed.headers) : headersOf(source.file)
+  const about = replaces ? replacedHeaders(signed.headers, source.file) : headersOf(source.file)
   const isOnItself = source.file.locker_id === caller.locker.locker_id && source.file.filename === key
   if (isOnItself && !replaces) throw changesNothing()
   const copying = isOnItself
@@ -50,6 +50,11 @@ function resultOf(file: FileRow) {
 
 function headersOf({ content_type: contentType, metadata }: FileRow): ObjectHeaders {
   return { contentType, metadata }
+}
+
+function replacedHeaders(headers: Readonly<Record<string, string>>, file: FileRow): ObjectHeaders {
+  const { contentType, metadata } = readObjectHeaders(headers)
+  return { contentType, metadata: withMd5(metadata, md5Of(file)) }
 }
 
 export function readDirective({
