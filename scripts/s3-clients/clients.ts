@@ -39,7 +39,7 @@ export const CLIENTS: readonly Client[] = [
   { name: 'mc', package: 'minio-client', version: ['mc', '--version'], needsHost: true, drive: driveMc },
 ]
 
-async function driveAws({ endpoint, bucket, files, folder, caFile, run }: Place): Promise<void> {
+async function driveAws({ endpoint, bucket, files, folder, caFile, run, wallet }: Place): Promise<void> {
   const s3 = `s3://${bucket}`
   const aws = (...args: string[]) => run('aws', '--endpoint-url', endpoint, ...args)
   await aws('s3', 'sync', files, `${s3}/a`)
@@ -58,6 +58,15 @@ async function driveAws({ endpoint, bucket, files, folder, caFile, run }: Place)
   assert.equal(readFileSync(join(folder, 'signed.txt'), 'utf8'), 'hello')
   await aws('s3', 'rm', '--recursive', s3)
   assert.equal(await aws('s3', 'ls', '--recursive', s3), '')
+
+  const all = (...args: string[]) => wallet.run('aws', '--endpoint-url', endpoint, 's3', ...args)
+  assert.match(await all('ls'), new RegExp(` locker_\\w+\\n.* ${wallet.name}\\n$`), 'lists all lockers, by name')
+  await all('cp', join(files, 'large.bin'), `s3://${wallet.name}/large.bin`)
+  await all('cp', `s3://${wallet.name}/large.bin`, 'by-name.bin')
+  await requireSame(run, join(files, 'large.bin'), join(folder, 'by-name.bin'))
+  await aws('s3', 'rm', `${s3}/large.bin`)
+  await wallet.revoke()
+  await assert.rejects(all('ls'), /InvalidAccessKeyId/)
 }
 
 async function driveBoto3({ endpoint, bucket, files, caFile, run }: Place): Promise<void> {
@@ -74,13 +83,17 @@ async function driveRclone({
   secret,
   caFile,
   run,
+  wallet,
 }: Place): Promise<void> {
-  const key = `access_key_id=${accessKeyId},secret_access_key=${secret}`
-  const remote = `:s3,provider=Other,${key},region=us-east-1,endpoint="${endpoint}":${bucket}`
+  const rootOf = (key: { accessKeyId: string; secret: string }) =>
+    `:s3,provider=Other,access_key_id=${key.accessKeyId},secret_access_key=${key.secret},region=us-east-1,endpoint="${endpoint}":`
+  const remote = rootOf({ accessKeyId, secret }) + bucket
   const small = ['--s3-upload-cutoff', '6M', '--s3-chunk-size', '5M']
   const rclone = (...args: string[]) => run('rclone', '--config', '', '--ca-cert', caFile, ...small, ...args)
   await rclone('sync', files, `${remote}/a`)
   await rclone('check', '--download', files, `${remote}/a`)
+  const sums = async (of: string) => (await rclone('md5sum', of)).trim().split('\n').sort()
+  assert.deepEqual(await sums(`${remote}/a`), await sums(files), 'compares by MD5, without reading the bytes')
   await rclone('copy', `${remote}/a`, 'back')
   await requireSame(run, files, join(folder, 'back'))
   await rclone('copy', `${remote}/a`, `${remote}/b`)
@@ -91,8 +104,24 @@ async function driveRclone({
   rmSync(join(files, 'empty'))
   await rclone('sync', files, `${remote}/a`)
   assert.equal((await rclone('lsf', `${remote}/a`)).includes('empty'), false, 'a sync deletes')
+  const odd = join(folder, 'odd')
+  mkdirSync(odd)
+  for (const name of ['urn:oid:5', '.hidden', 'back\\slash']) writeFileSync(join(odd, name), name)
+  const encoded = ['--s3-encoding', 'Slash,BackSlash,Colon,Ctl,LeftPeriod,InvalidUtf8,Dot']
+  await rclone('sync', odd, `${remote}/odd`, ...encoded)
+  await rclone('check', '--download', odd, `${remote}/odd`, ...encoded)
   await rclone('delete', remote)
   assert.equal(await rclone('lsf', '-R', '--files-only', remote), '')
+
+  const all = rootOf(wallet)
+  const listed = (await rclone('lsf', all)).trim().split('\n')
+  assert.deepEqual([listed.length, listed.at(-1)], [2, `${wallet.name}/`], 'lists all lockers, by name')
+  await rclone('sync', files, `${all}${wallet.name}/a`)
+  await rclone('check', '--download', files, `${all}${wallet.name}/a`)
+  await rclone('copy', `${all}${wallet.name}/a`, `${all}${listed[0]}b`)
+  await rclone('check', '--download', files, `${all}${listed[0]}b`)
+  await wallet.revoke()
+  await assert.rejects(rclone('lsf', all, '--retries', '1'), /InvalidAccessKeyId/)
 }
 
 async function driveS3cmd(place: Place): Promise<void> {

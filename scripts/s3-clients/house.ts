@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createServer } from 'node:tls'
-import type { NewS3Key } from '@svc/api/s3-credentials'
+import { NAME_TAG } from '@svc/api/locker-names'
+import type { NewS3Key, NewWalletS3Key } from '@svc/api/s3-credentials'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
-import { ed25519Identity, signCall } from '@svc/testbed/signing'
+import { ed25519Identity, type SignedCall, signCall } from '@svc/testbed/signing'
 
 const HOST = 'localhost'
 
@@ -32,9 +33,13 @@ export interface Place {
   /** For the client, beside `files`. */
   folder: string
   files: string
-  /** Runs a program to its end and returns what it prints. Throws unless it succeeds. */
-  run(command: string, ...args: string[]): Promise<string>
+  run: Run
+  /** The same client with a key for all lockers of the owner, by whose names it calls them. */
+  wallet: { accessKeyId: string; secret: string; name: string; run: Run; revoke(): Promise<void> }
 }
+
+/** Runs a program to its end and returns what it prints. Throws unless it succeeds. */
+type Run = (command: string, ...args: string[]) => Promise<string>
 
 export async function openHouse() {
   const root = mkdtempSync(join(tmpdir(), 'svc-s3-clients-'))
@@ -45,30 +50,48 @@ export async function openHouse() {
 
   async function locker({ endpoint }: Door): Promise<Place> {
     const owner = ed25519Identity()
-    const { locker_id, receipt_id } = await seedLocker(gateway.context, { owner: owner.identity })
-    const path = `/v1/lockers/${locker_id}/s3/keys`
-    const call = {
-      method: 'POST',
-      path,
-      ops: ['locker:admin'],
-      lockerId: locker_id,
-      receiptId: receipt_id,
-      body: { name: 'client', access: 'write', expires_in_days: 1 },
-    }
-    const { headers, body } = signCall(owner, call, Date.now())
-    const json = { 'content-type': 'application/json' }
-    const response = await fetch(gateway.url + path, {
-      method: 'POST',
-      headers: { ...headers, ...json },
-      body: Buffer.from(body!),
+    const name = 'photos'
+    const { locker_id, receipt_id } = await seedLocker(gateway.context, {
+      owner: owner.identity,
+      tags: [NAME_TAG + name],
     })
-    if (!response.ok) throw new Error(await response.text())
-    const key = (await response.json()) as NewS3Key
+    await seedLocker(gateway.context, { owner: owner.identity })
+
+    async function ask<Body>(method: string, path: string, about: Partial<SignedCall>): Promise<Body> {
+      const { headers, body } = signCall(owner, { method, path, ops: ['locker:admin'], ...about }, Date.now())
+      const json = { 'content-type': 'application/json' }
+      const init = { method, headers: { ...headers, ...(body && json) }, ...(body && { body: Buffer.from(body) }) }
+      const response = await fetch(gateway.url + path, init)
+      if (!response.ok) throw new Error(await response.text())
+      return (await response.json()) as Body
+    }
+    const body = { name: 'client', access: 'write', expires_in_days: 1 }
+    const ofLocker = { lockerId: locker_id, receiptId: receipt_id, body }
+    const key = await ask<NewS3Key>('POST', `/v1/lockers/${locker_id}/s3/keys`, ofLocker)
+    const query = `?wallet=${owner.identity}`
+    const envelope = { aud: gateway.context.config.http.baseUrl }
+    const ofAll = await ask<NewWalletS3Key>('POST', `/v1/s3/keys${query}`, { envelope, body })
+
     const folder = join(root, String(lockers++))
     const files = join(folder, 'files')
     writeFiles(files)
-    const place = { endpoint, bucket: locker_id, accessKeyId: key.access_key_id, secret: key.secret_access_key, caFile }
-    return { ...place, folder, files, run: runner({ ...place, folder }) }
+    const given = { accessKeyId: key.access_key_id, secret: key.secret_access_key }
+    const givenAll = { accessKeyId: ofAll.access_key_id, secret: ofAll.secret_access_key }
+    const at = { caFile, folder }
+    return {
+      ...given,
+      ...at,
+      endpoint,
+      bucket: locker_id,
+      files,
+      run: runner({ ...given, ...at }),
+      wallet: {
+        ...givenAll,
+        name,
+        run: runner({ ...givenAll, ...at }),
+        revoke: () => ask('DELETE', `/v1/s3/keys/${ofAll.access_key_id}${query}`, { envelope }),
+      },
+    }
   }
 
   return {
@@ -127,7 +150,12 @@ function writeFiles(folder: string): void {
 }
 
 /** Nothing of the user's own settings. Not in this thread's way: it serves the gateway. */
-function runner({ accessKeyId, secret, caFile, folder }: Omit<Place, 'endpoint' | 'bucket' | 'files' | 'run'>) {
+function runner({
+  accessKeyId,
+  secret,
+  caFile,
+  folder,
+}: Pick<Place, 'accessKeyId' | 'secret' | 'caFile' | 'folder'>): Run {
   // Without it, aws 1 and boto3 sign URLs for this region in version 2.
   const awsConfig = join(folder, 'aws-config')
   writeFileSync(awsConfig, `[default]\nca_bundle = ${caFile}\ns3 =\n  signature_version = s3v4\n`)
@@ -142,7 +170,7 @@ function runner({ accessKeyId, secret, caFile, folder }: Omit<Place, 'endpoint' 
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_EC2_METADATA_DISABLED: 'true',
   }
-  return async (command: string, ...args: string[]): Promise<string> => {
+  return async (command, ...args) => {
     const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     if (code === 0) return stdout

@@ -65,7 +65,7 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
 }
 
 /** An open locker. */
-export async function seedLocker(context: Context, purchase: SeededPurchase) {
+export async function seedLocker(context: Context, { tags = [], ...purchase }: SeededPurchase & { tags?: string[] }) {
   const receipt = await seedReceipt(context, purchase)
   const { provider = 'gcs' } = purchase
   const quote = JSON.stringify({ extensions: { svc: { terms: context.config.payments.terms[provider as 'gcs'] } } })
@@ -75,7 +75,7 @@ export async function seedLocker(context: Context, purchase: SeededPurchase) {
       createLocker(tx, () => {}, {
         receipt,
         request: { provider, quote },
-        tags: [],
+        tags,
         createdAt: Math.floor(context.now() / 1000),
         maxPerOwner: Number.MAX_SAFE_INTEGER,
       }),

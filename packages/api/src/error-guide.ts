@@ -200,8 +200,8 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: '`GET /v1/lockers/{locker_id}/record` lists those that are.',
   },
   S3_KEY_NOT_FOUND: {
-    cause: 'The locker has no S3 key with this id: it was revoked, has expired, or never existed.',
-    next: '`GET /v1/lockers/{locker_id}/s3/keys` lists those that work.',
+    cause: 'The locker or wallet has no S3 key with this id: it was revoked, has expired, or never existed.',
+    next: '`GET /v1/lockers/{locker_id}/s3/keys` lists those of a locker that work, `GET /v1/s3/keys` those of a wallet.',
   },
   SESSION_NOT_FOUND: { cause: 'There is no such upload session, or it was deleted long ago.', next: NEW_SESSION },
   delegation_not_found: {
@@ -285,8 +285,8 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Remove one: `DELETE /v1/lockers/{locker_id}/operators/{pubkey}`.',
   },
   S3_KEY_LIMIT_EXCEEDED: {
-    cause: 'The locker has as many S3 keys as it may have.',
-    next: 'Revoke one that nobody uses: `DELETE /v1/lockers/{locker_id}/s3/keys/{access_key_id}`.',
+    cause: 'The locker or wallet has as many S3 keys as it may have.',
+    next: 'Revoke one that nobody uses: `DELETE /v1/lockers/{locker_id}/s3/keys/{access_key_id}`, or `DELETE /v1/s3/keys/{access_key_id}` for a wallet.',
   },
   DELEGATION_LIMIT_EXCEEDED: {
     cause: 'The wallet has as many delegations as it may have, or made as many today.',

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { DownloadUrls, FileEntry, TtlMinutes } from './file-entries.ts'
 import { Provider, Terms } from './purchases.ts'
-import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, RESTRICTION_ERRORS, SigningWallet, Timestamp, Words } from './wire.ts'
 
 export const MAX_TAGS = 32
 export const MAX_TAG_CHARACTERS = 64
@@ -231,10 +231,7 @@ export const listLockers = endpoint({
   auth: { ops: ['locker:list'] },
   summary: 'What a wallet owns or operates, newest payment first; the envelope has empty ids, and `aud`: the base URL',
   query: Type.Object({
-    wallet: Type.String({
-      pattern: '^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$',
-      description: 'Who signed: an Ed25519 public key in base58, or an EVM address.',
-    }),
+    wallet: SigningWallet,
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'The most entries in one page.' }),
     ),

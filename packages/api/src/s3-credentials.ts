@@ -1,8 +1,8 @@
-// Credentials for S3 clients. Each opens one locker, which they call a bucket.
+// Credentials for S3 clients. Each opens one locker, which they call a bucket, or all lockers that a wallet owns.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { ENVELOPE_ERRORS, NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, RESTRICTION_ERRORS, SigningWallet, Timestamp, Words } from './wire.ts'
 
 export const MAX_S3_KEYS = 100
 export const MAX_S3_CREDENTIAL_MINUTES = 60
@@ -18,25 +18,29 @@ const Prefix = Type.Optional(
   }),
 )
 
-const Connection = {
+const Door = {
   endpoint: Type.String({ description: 'What S3 clients call the endpoint URL.' }),
   region: Type.String(),
-  bucket: Type.String({ description: 'The id of the locker.' }),
 }
 
-export const S3Credentials = Type.Object(
-  {
-    access_key_id: Type.String(),
-    secret_access_key: Type.String(),
-    session_token: Type.String({ description: 'Sent with every request; S3 clients do so by themselves.' }),
-    access: Access,
-    prefix: Type.String(),
-    expires_at: Timestamp(),
-    ...Connection,
-  },
-  { title: 'S3Credentials' },
-)
+const Connection = { ...Door, bucket: Type.String({ description: 'The id of the locker.' }) }
+
+const Session = {
+  access_key_id: Type.String(),
+  secret_access_key: Type.String(),
+  session_token: Type.String({ description: 'Sent with every request; S3 clients do so by themselves.' }),
+  access: Access,
+  prefix: Type.String(),
+  expires_at: Timestamp(),
+}
+
+export const S3Credentials = Type.Object({ ...Session, ...Connection }, { title: 'S3Credentials' })
 export type S3Credentials = Static<typeof S3Credentials>
+
+const { prefix: _, ...WalletSession } = Session
+
+export const WalletS3Credentials = Type.Object({ ...WalletSession, ...Door }, { title: 'WalletS3Credentials' })
+export type WalletS3Credentials = Static<typeof WalletS3Credentials>
 
 const KeyFacts = {
   access_key_id: Type.String(),
@@ -51,11 +55,18 @@ const KeyFacts = {
 export const S3Key = Type.Object(KeyFacts, { title: 'S3Key' })
 export type S3Key = Static<typeof S3Key>
 
-export const NewS3Key = Type.Object(
-  { ...KeyFacts, secret_access_key: Type.String({ description: 'Shown this once.' }), ...Connection },
-  { title: 'NewS3Key' },
-)
+const Secret = { secret_access_key: Type.String({ description: 'Shown this once.' }) }
+
+export const NewS3Key = Type.Object({ ...KeyFacts, ...Secret, ...Connection }, { title: 'NewS3Key' })
 export type NewS3Key = Static<typeof NewS3Key>
+
+const { prefix: __, ...WalletKeyFacts } = KeyFacts
+
+export const WalletS3Key = Type.Object(WalletKeyFacts, { title: 'WalletS3Key' })
+export type WalletS3Key = Static<typeof WalletS3Key>
+
+export const NewWalletS3Key = Type.Object({ ...WalletKeyFacts, ...Secret, ...Door }, { title: 'NewWalletS3Key' })
+export type NewWalletS3Key = Static<typeof NewWalletS3Key>
 
 export const S3KeyList = Type.Object(
   { locker_id: Type.String(), keys: Type.Array(S3Key), count: Type.Integer() },
@@ -63,7 +74,33 @@ export const S3KeyList = Type.Object(
 )
 export type S3KeyList = Static<typeof S3KeyList>
 
+export const WalletS3KeyList = Type.Object(
+  { wallet: Type.String(), keys: Type.Array(WalletS3Key), count: Type.Integer() },
+  { title: 'WalletS3KeyList' },
+)
+export type WalletS3KeyList = Static<typeof WalletS3KeyList>
+
 const CREDENTIAL_ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'receipt_is_renewal', 'validation_error'] as const
+
+const SessionOrder = {
+  ttl_min: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_S3_CREDENTIAL_MINUTES,
+      default: MAX_S3_CREDENTIAL_MINUTES,
+      description: 'For how many minutes they work.',
+    }),
+  ),
+  access: Type.Optional(
+    Type.Enum(['read', 'write'], {
+      default: 'read',
+      description: '`write`, which includes reading, takes an envelope with `locker:write`.',
+    }),
+  ),
+}
+
+const KeyName = Type.String({ minLength: 1, maxLength: 64, description: 'What it is for, to tell keys apart.' })
+const KeyDays = Type.Integer({ minimum: 1, maximum: MAX_S3_KEY_DAYS })
 
 export const mintS3Credentials = endpoint({
   name: 'mintS3Credentials',
@@ -74,23 +111,7 @@ export const mintS3Credentials = endpoint({
   auth: { ops: [['locker:read', 'locker:write']] },
   summary: 'Credentials for S3 clients that end within the hour, or with the key that asked for them',
   params: LockerPath,
-  body: Type.Object({
-    ttl_min: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_S3_CREDENTIAL_MINUTES,
-        default: MAX_S3_CREDENTIAL_MINUTES,
-        description: 'For how many minutes they work.',
-      }),
-    ),
-    access: Type.Optional(
-      Type.Enum(['read', 'write'], {
-        default: 'read',
-        description: '`write`, which includes reading, takes an envelope with `locker:write`.',
-      }),
-    ),
-    prefix: Prefix,
-  }),
+  body: Type.Object({ ...SessionOrder, prefix: Prefix }),
   responses: { 200: S3Credentials },
   headers: NO_STORE,
   errors: [...CREDENTIAL_ERRORS, 'RATE_LIMITED', 'S3_DISABLED', ...RESTRICTION_ERRORS],
@@ -106,10 +127,10 @@ export const createS3Key = endpoint({
   summary: 'A key for S3 clients that cannot ask for credentials themselves; its secret is shown once',
   params: LockerPath,
   body: Type.Object({
-    name: Type.String({ minLength: 1, maxLength: 64, description: 'What it is for, to tell keys apart.' }),
+    name: KeyName,
     access: Access,
     prefix: Prefix,
-    expires_in_days: Type.Integer({ minimum: 1, maximum: MAX_S3_KEY_DAYS }),
+    expires_in_days: KeyDays,
   }),
   responses: { 200: NewS3Key },
   headers: NO_STORE,
@@ -152,4 +173,72 @@ export const revokeS3Key = endpoint({
   },
   headers: NO_STORE,
   errors: [...CREDENTIAL_ERRORS, 'OWNER_REQUIRED', 'S3_KEY_NOT_FOUND'],
+})
+
+const WalletQuery = Type.Object({ wallet: SigningWallet })
+const WALLET_ERRORS = [...ENVELOPE_ERRORS, 'AUDIENCE_MISMATCH', 'validation_error', 'RATE_LIMITED'] as const
+
+export const mintWalletS3Credentials = endpoint({
+  name: 'mintWalletS3Credentials',
+  method: 'POST',
+  // Nothing is kept of them.
+  repeatable: true,
+  path: '/v1/s3/credentials',
+  auth: { ops: [['locker:read', 'locker:write']] },
+  summary:
+    'Credentials for all lockers that the wallet owns, which end within the hour; the envelope has empty ids, and `aud`: the base URL',
+  query: WalletQuery,
+  body: Type.Object(SessionOrder),
+  responses: { 200: WalletS3Credentials },
+  headers: NO_STORE,
+  errors: [...WALLET_ERRORS, 'locker_not_found', 'S3_DISABLED'],
+})
+
+export const createWalletS3Key = endpoint({
+  name: 'createWalletS3Key',
+  method: 'POST',
+  // Each makes a key of its own.
+  repeatable: false,
+  path: '/v1/s3/keys',
+  auth: { ops: ['locker:admin'] },
+  summary:
+    'A key for all lockers that the wallet owns, also later ones; its secret is shown once. The envelope has empty ids, and `aud`: the base URL',
+  query: WalletQuery,
+  body: Type.Object({ name: KeyName, access: Access, expires_in_days: KeyDays }),
+  responses: { 200: NewWalletS3Key },
+  headers: NO_STORE,
+  errors: [...WALLET_ERRORS, 'locker_not_found', 'S3_KEY_LIMIT_EXCEEDED', 'S3_DISABLED'],
+})
+
+export const listWalletS3Keys = endpoint({
+  name: 'listWalletS3Keys',
+  method: 'GET',
+  path: '/v1/s3/keys',
+  auth: { ops: ['locker:admin'] },
+  summary:
+    'The keys of a wallet that work, oldest first, without their secrets; those of single lockers are not among them',
+  query: WalletQuery,
+  responses: { 200: WalletS3KeyList },
+  headers: NO_STORE,
+  errors: WALLET_ERRORS,
+})
+
+export const revokeWalletS3Key = endpoint({
+  name: 'revokeWalletS3Key',
+  method: 'DELETE',
+  path: '/v1/s3/keys/{access_key_id}',
+  auth: { ops: ['locker:admin'] },
+  summary: 'End a key of a wallet at once, in all lockers',
+  params: Type.Object({ access_key_id: Type.String() }),
+  query: WalletQuery,
+  responses: {
+    200: Type.Object({
+      ok: Type.Literal(true),
+      wallet: Type.String(),
+      access_key_id: Type.String(),
+      revoked: Type.Literal(true),
+    }),
+  },
+  headers: NO_STORE,
+  errors: [...WALLET_ERRORS, 'S3_KEY_NOT_FOUND'],
 })

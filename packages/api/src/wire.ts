@@ -21,6 +21,12 @@ export const Page = {
   ),
 }
 
+/** In the query of requests that are about a wallet and no locker. */
+export const SigningWallet = Type.String({
+  pattern: '^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$',
+  description: 'Who signed: an Ed25519 public key in base58, or an EVM address.',
+})
+
 /** For answers that depend on the caller or the moment. */
 export const NO_STORE = { 'cache-control': 'no-store' }
 

@@ -44,7 +44,16 @@ import { buy, buyQuoted, renew } from './purchases/buy.ts'
 import { confirm } from './purchases/confirm.ts'
 import { pay } from './purchases/pay.ts'
 import { quote } from './purchases/quote.ts'
-import { createS3Key, revokeS3Key, s3Credentials, s3Keys } from './s3-credentials.ts'
+import {
+  createS3Key,
+  createWalletS3Key,
+  revokeS3Key,
+  revokeWalletS3Key,
+  s3Credentials,
+  s3Keys,
+  walletS3Credentials,
+  walletS3Keys,
+} from './s3-credentials.ts'
 
 const gateway: Service = {
   name: 'gateway',
@@ -110,6 +119,10 @@ const gatewayOperations = {
   createS3Key,
   s3Keys,
   revokeS3Key,
+  walletS3Credentials,
+  createWalletS3Key,
+  walletS3Keys,
+  revokeWalletS3Key,
   tusToken,
   attest,
   push,

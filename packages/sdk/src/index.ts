@@ -1,7 +1,14 @@
 // The public interface of the SDK: clients of a gateway and its agent service, for Node and browsers.
 
 export type { Anchoring, ListedLocker, PublicLink } from '@svc/api/lockers'
-export type { NewS3Key, S3Credentials, S3Key } from '@svc/api/s3-credentials'
+export type {
+  NewS3Key,
+  NewWalletS3Key,
+  S3Credentials,
+  S3Key,
+  WalletS3Credentials,
+  WalletS3Key,
+} from '@svc/api/s3-credentials'
 export type { TusToken } from '@svc/api/tus'
 export type { LockerUsage } from '@svc/api/usage'
 export { publicUrl } from './calls/target.ts'
@@ -30,6 +37,11 @@ export {
   releaseUnpaid,
 } from './purchases/purchase.ts'
 export { payableLeg } from './purchases/quote.ts'
-export type { S3CredentialOptions, S3KeyOptions } from './s3-credentials.ts'
+export type {
+  S3CredentialOptions,
+  S3KeyOptions,
+  WalletS3CredentialOptions,
+  WalletS3KeyOptions,
+} from './s3-credentials.ts'
 export * from './signers.ts'
 export type { NetworkFee, SignedPayment, Wallet } from './wallets/wallet.ts'

@@ -1,6 +1,6 @@
-// The names that people give lockers. A name is one of the locker's tags, which its owner and operators see.
+// Which names people can give lockers.
 
-export const NAME_TAG = 'name:'
+export { lockerName, NAME_TAG } from '@svc/api/locker-names'
 
 /** A tag has 64 characters, and the prefix is five of them. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._@+-]{0,58}$/u
@@ -14,9 +14,4 @@ export function nameObjection(name: string): string | null {
     `a locker cannot be called ${JSON.stringify(shown)}: its name has 1 to 59 letters, digits, spaces and . _ @ + -, ` +
     'begins with a letter or a digit, and not with rcpt_ or locker_'
   )
-}
-
-/** The name among the tags of a locker, which its owner made up; null if there is none. */
-export function lockerName(tags: readonly string[]): string | null {
-  return tags.find((tag) => tag.startsWith(NAME_TAG))?.slice(NAME_TAG.length) || null
 }

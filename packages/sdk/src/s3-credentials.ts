@@ -1,34 +1,49 @@
-// Credentials for S3 clients, which reach a locker as a bucket.
+// Credentials for S3 clients, which reach a locker as a bucket, or all lockers of the signer.
 
 import {
   createS3Key as createEndpoint,
+  createWalletS3Key as createWalletEndpoint,
   listS3Keys,
+  listWalletS3Keys,
   mintS3Credentials,
+  mintWalletS3Credentials,
   type NewS3Key,
+  type NewWalletS3Key,
   revokeS3Key as revokeEndpoint,
+  revokeWalletS3Key as revokeWalletEndpoint,
   type S3Credentials,
   type S3Key,
+  type WalletS3Credentials,
+  type WalletS3Key,
 } from '@svc/api/s3-credentials'
 import { call } from './calls/call.ts'
 import type { Context } from './context.ts'
 import { isGatewayError, UntrueAnswer } from './errors.ts'
 import type { Locker } from './lockers.ts'
 
-export interface S3CredentialOptions {
+export interface WalletS3CredentialOptions {
   /** Whether the credentials may write, too. */
   access?: 'read' | 'write'
-  /** A folder, with `/` at its end; the whole locker unless given. */
-  prefix?: string
   /** At most 60, and 60 unless given. */
   minutes?: number
   signal?: AbortSignal | undefined
 }
 
-export interface S3KeyOptions extends Omit<S3CredentialOptions, 'minutes'> {
+export interface S3CredentialOptions extends WalletS3CredentialOptions {
+  /** A folder, with `/` at its end; the whole locker unless given. */
+  prefix?: string
+}
+
+export interface WalletS3KeyOptions extends Omit<WalletS3CredentialOptions, 'minutes'> {
   /** What it is for. */
   name: string
   /** At most 365. */
   days: number
+}
+
+export interface S3KeyOptions extends WalletS3KeyOptions {
+  /** As of `S3CredentialOptions`. */
+  prefix?: string
 }
 
 /** Credentials that end within the hour, for the owner and operators. They end with the key that signs for them. */
@@ -45,8 +60,21 @@ export async function s3Credentials(
     ...(minutes !== undefined && { ttl_min: minutes }),
   }
   const { body: credentials } = await call(context, endpoint, { params: { locker_id }, body, signal })
-  requireSafe(credentials, locker_id)
-  if (!TOKEN.test(credentials.session_token)) throw new UntrueAnswer('the S3 session token is malformed')
+  requireOfLocker(credentials, locker_id)
+  requireToken(credentials)
+  return credentials
+}
+
+/** The same for all lockers that the signer owns, as one endpoint with a bucket for each. */
+export async function walletS3Credentials(
+  context: Context,
+  { access = 'read', minutes, signal }: WalletS3CredentialOptions = {},
+): Promise<WalletS3Credentials> {
+  const endpoint = { ...mintWalletS3Credentials, auth: { ops: [`locker:${access}`] } } as const
+  const body = { access, ...(minutes !== undefined && { ttl_min: minutes }) }
+  const { body: credentials } = await call(context, endpoint, { query: walletOf(context), body, signal })
+  requireSafe(credentials)
+  requireToken(credentials)
   return credentials
 }
 
@@ -58,13 +86,29 @@ export async function createS3Key(
 ): Promise<NewS3Key> {
   const body = { name, access, expires_in_days: days, ...(prefix !== undefined && { prefix }) }
   const { body: key } = await call(context, createEndpoint, { params: { locker_id }, body, signal })
-  requireSafe(key, locker_id)
+  requireOfLocker(key, locker_id)
+  return key
+}
+
+/** The same for all lockers that the signer owns, also those that it opens later. */
+export async function createWalletS3Key(
+  context: Context,
+  { name, access = 'read', days, signal }: WalletS3KeyOptions,
+): Promise<NewWalletS3Key> {
+  const body = { name, access, expires_in_days: days }
+  const { body: key } = await call(context, createWalletEndpoint, { query: walletOf(context), body, signal })
+  requireSafe(key)
   return key
 }
 
 /** The keys of a locker that work, for its owner. */
 export async function s3Keys(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<S3Key[]> {
   return (await call(context, listS3Keys, { params: { locker_id }, signal })).body.keys
+}
+
+/** The keys for all lockers of the signer; those of single lockers are not among them. */
+export async function walletS3Keys(context: Context, signal?: AbortSignal): Promise<WalletS3Key[]> {
+  return (await call(context, listWalletS3Keys, { query: walletOf(context), signal })).body.keys
 }
 
 /** Ends a key immediately. */
@@ -74,12 +118,25 @@ export async function revokeS3Key(
   access_key_id: string,
   signal?: AbortSignal,
 ): Promise<void> {
+  await revoked(call(context, revokeEndpoint, { params: { locker_id, access_key_id }, signal }))
+}
+
+export async function revokeWalletS3Key(context: Context, access_key_id: string, signal?: AbortSignal): Promise<void> {
+  await revoked(call(context, revokeWalletEndpoint, { params: { access_key_id }, query: walletOf(context), signal }))
+}
+
+async function revoked(calling: Promise<unknown>): Promise<void> {
   try {
-    await call(context, revokeEndpoint, { params: { locker_id, access_key_id }, signal })
+    await calling
   } catch (error) {
     // After a lost answer, the first attempt may have revoked it.
     if (!isGatewayError(error, 'S3_KEY_NOT_FOUND') || error.attempts === 1) throw error
   }
+}
+
+function walletOf({ signer }: Context): { wallet: string } {
+  if (!signer) throw new TypeError('S3 credentials of a wallet need a client with a signer')
+  return { wallet: signer.address }
 }
 
 const ID = /^[A-Z0-9]{16,128}$/
@@ -88,14 +145,20 @@ const TOKEN = /^[A-Za-z0-9_+/=-]{1,4096}$/
 const REGION = /^[a-z0-9-]{1,64}$/
 const ENDPOINT = /^https?:\/\/[A-Za-z0-9.:[\]-]+(\/[A-Za-z0-9._~/-]*)?$/
 
+function requireOfLocker(given: Pasted & { bucket: string }, lockerId: string): void {
+  if (given.bucket !== lockerId) throw new UntrueAnswer('the S3 credentials are for another locker')
+  requireSafe(given)
+}
+
+type Pasted = Pick<S3Credentials, 'access_key_id' | 'secret_access_key' | 'endpoint' | 'region'>
+
 /** These are pasted into shells and files of settings, where other characters could do more than they seem to. */
-function requireSafe(
-  given: Omit<S3Credentials, 'session_token' | 'expires_at' | 'prefix' | 'access'>,
-  lockerId: string,
-) {
-  const { access_key_id, secret_access_key, endpoint, region, bucket } = given
-  if (bucket !== lockerId) throw new UntrueAnswer('the S3 credentials are for another locker')
+function requireSafe({ access_key_id, secret_access_key, endpoint, region }: Pasted): void {
   const isSafe =
     ID.test(access_key_id) && SECRET.test(secret_access_key) && REGION.test(region) && ENDPOINT.test(endpoint)
   if (!isSafe) throw new UntrueAnswer('the S3 credentials are malformed')
+}
+
+function requireToken({ session_token }: { session_token: string }): void {
+  if (!TOKEN.test(session_token)) throw new UntrueAnswer('the S3 session token is malformed')
 }

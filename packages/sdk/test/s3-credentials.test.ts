@@ -32,6 +32,22 @@ describe('S3 credentials', () => {
     expect(await errorOf(client.revokeS3Key(locker, made.access_key_id))).toMatchObject({ code: 'S3_KEY_NOT_FOUND' })
   })
 
+  it('ADD-42 a wallet gets them for all of its lockers, and revokes its keys, also when an answer is lost', async () => {
+    const credentials = await client.walletS3Credentials({ access: 'write', minutes: 5 })
+    expect(credentials).toMatchObject({ access: 'write', region: 'us-east-1' })
+    expect(credentials).not.toHaveProperty('bucket')
+    const made = await client.createWalletS3Key({ name: 'all', days: 2 })
+    const { secret_access_key: _, endpoint, region, ...listed } = made
+    expect(listed).toMatchObject({ name: 'all', access: 'read' })
+    expect(await client.walletS3Keys()).toEqual([listed])
+    expect(await client.s3Keys(locker)).not.toContainEqual(expect.objectContaining({ name: 'all' }))
+    house.proxy.plan(/s3\/keys\/SVCK/, { cut: 'answer' })
+    await client.revokeWalletS3Key(made.access_key_id)
+    expect(await client.walletS3Keys()).toEqual([])
+    expect(await errorOf(client.revokeWalletS3Key(made.access_key_id))).toMatchObject({ code: 'S3_KEY_NOT_FOUND' })
+    expect(await errorOf(house.client({}).walletS3Keys())).toBeInstanceOf(TypeError)
+  })
+
   it.each<[string, Partial<S3Credentials>]>([
     ['another bucket', { bucket: 'locker_000000000000' }],
     ['a command for an id', { access_key_id: "'; reboot; '" }],
@@ -43,8 +59,11 @@ describe('S3 credentials', () => {
   ])('T-95 are not believed with %s', async (_, changes) => {
     house.proxy.always(/s3\/credentials/, { lie: (body) => ({ ...(body as S3Credentials), ...changes }) })
     expect(await errorOf(client.s3Credentials(locker))).toBeInstanceOf(UntrueAnswer)
+    if (changes.bucket === undefined) expect(await errorOf(client.walletS3Credentials())).toBeInstanceOf(UntrueAnswer)
     house.proxy.always(/s3\/keys/, { lie: (body) => ({ ...(body as NewS3Key), ...changes }) })
     if (changes.session_token !== undefined) return
     expect(await errorOf(client.createS3Key(locker, { name: 'a', days: 1 }))).toBeInstanceOf(UntrueAnswer)
+    if (changes.bucket !== undefined) return
+    expect(await errorOf(client.createWalletS3Key({ name: 'a', days: 1 }))).toBeInstanceOf(UntrueAnswer)
   })
 })

@@ -1,14 +1,17 @@
 // `svc s3 credentials`. Secrets go to stdout when a format asks for them; without one, only how to set clients up.
 
-import type { S3Credentials } from '@svc/sdk'
+import type { S3Credentials, WalletS3Credentials } from '@svc/sdk'
 import { shellWord } from '../output/shell-word.ts'
 import { jsonLine } from '../output/shown.ts'
 import type { Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
 import { sessionSetup } from './setup.ts'
 
 export const FORMATS = ['env', 'json', 'process'] as const
 
 export interface CredentialOptions {
+  /** Of all lockers that the wallet owns. */
+  all?: true
   /** Minutes. */
   ttl?: number
   readOnly?: true
@@ -18,26 +21,32 @@ export interface CredentialOptions {
 
 export async function giveCredentials(session: Session, options: CredentialOptions): Promise<void> {
   const { output, world } = session
-  const { ttl, readOnly, prefix } = options
-  const locker = await session.locker()
-  const client = await session.lockerClient(locker)
-  const credentials = await client.s3Credentials(locker, {
+  const { ttl, readOnly, prefix, all } = options
+  const locker = all ? null : await session.locker()
+  const common = {
     access: readOnly ? 'read' : 'write',
-    ...(prefix !== undefined && { prefix }),
     ...(ttl !== undefined && { minutes: ttl }),
     signal: world.signal,
-  })
+  } as const
+  const credentials = locker
+    ? await (await session.lockerClient(locker)).s3Credentials(locker, {
+        ...common,
+        ...(prefix !== undefined && { prefix }),
+      })
+    : await (await session.client(await session.keyFor(null))).walletS3Credentials(common)
   const format = options.format ?? (output.isJson ? 'json' : null)
   if (format === null) {
     const { secret_access_key: _, session_token: __, access_key_id: ___, ...shown } = credentials
-    return output.result(shown, () => sessionSetup(credentials, commandAgain(session, locker.locker_id, options)))
+    return output.result(shown, () => sessionSetup(credentials, commandAgain(session, locker, options)))
   }
   const text = { env: variables, json: jsonLine, process: processDocument }[format](credentials)
   world.stdout.write(`${text}\n`)
 }
 
+type Given = S3Credentials | WalletS3Credentials
+
 /** As aws reads it from `credential_process`. */
-function processDocument(credentials: S3Credentials): string {
+function processDocument(credentials: Given): string {
   return jsonLine({
     Version: 1,
     AccessKeyId: credentials.access_key_id,
@@ -47,7 +56,7 @@ function processDocument(credentials: S3Credentials): string {
   })
 }
 
-function variables(credentials: S3Credentials): string {
+function variables(credentials: Given): string {
   const values = {
     AWS_ACCESS_KEY_ID: credentials.access_key_id,
     AWS_SECRET_ACCESS_KEY: credentials.secret_access_key,
@@ -62,12 +71,17 @@ function variables(credentials: S3Credentials): string {
 }
 
 /** The same command from anywhere, without its format: settings of this moment may be from options and variables. */
-function commandAgain({ gateway, profile, settings }: Session, lockerId: string, options: CredentialOptions): string {
+function commandAgain(
+  { gateway, profile, settings }: Session,
+  locker: NamedLocker | null,
+  options: CredentialOptions,
+): string {
   const { wallet } = settings
   const words = [
     ['svc s3 credentials'],
     profile.from === 'default' ? [] : ['--profile', profile.name],
-    ['--gateway', gateway, '--locker', lockerId],
+    ['--gateway', gateway],
+    locker ? ['--locker', locker.locker_id] : ['--all'],
     wallet ? ['--wallet', wallet.value] : [],
     options.ttl === undefined ? [] : ['--ttl', String(options.ttl)],
     options.readOnly ? ['--read-only'] : [],

@@ -1,12 +1,18 @@
 // `svc s3 keys`: made, listed and revoked by the owner.
 
+import type { S3Key, WalletS3Key } from '@svc/sdk'
 import { timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { pairs, table } from '../output/table.ts'
 import type { Session } from '../session.ts'
 import { keySetup } from './setup.ts'
 
-export interface NewKeyOptions {
+export interface KeyOptions {
+  /** Of all lockers that the wallet owns. */
+  all?: true
+}
+
+export interface NewKeyOptions extends KeyOptions {
   days: number
   readOnly?: true
   prefix?: string
@@ -14,50 +20,58 @@ export interface NewKeyOptions {
 
 export async function newKey(session: Session, name: string, options: NewKeyOptions): Promise<void> {
   const { output, world } = session
-  const { days, readOnly, prefix } = options
-  const locker = await session.locker()
-  const client = await session.lockerClient(locker)
-  const key = await client.createS3Key(locker, {
-    name,
-    days,
-    access: readOnly ? 'read' : 'write',
-    ...(prefix !== undefined && { prefix }),
-    signal: world.signal,
-  })
+  const { days, readOnly, prefix, all } = options
+  const common = { name, days, access: readOnly ? 'read' : 'write', signal: world.signal } as const
+  const { client, locker } = await keyKeeper(session, all)
+  const key = locker
+    ? await client.createS3Key(locker, { ...common, ...(prefix !== undefined && { prefix }) })
+    : await client.createWalletS3Key(common)
   output.result(key, () =>
     pairs([
       ['access key id', key.access_key_id],
       ['secret access key', key.secret_access_key],
       ['endpoint', key.endpoint],
       ['region', key.region],
-      ['bucket', key.bucket],
+      ['bucket', locker ? locker.locker_id : 'each locker that the wallet owns'],
       ['works until', timeText(shown(key.expires_at))],
     ]),
   )
   output.note(`The secret is not shown again.\n\n${keySetup(key)}`)
 }
 
-export async function listKeys(session: Session): Promise<void> {
-  const { output, world } = session
+/** Null for all lockers of the wallet. */
+async function keyKeeper(session: Session, all: true | undefined) {
+  if (all) return { client: await session.client(await session.keyFor(null)), locker: null }
   const locker = await session.locker()
-  const keys = await (await session.lockerClient(locker)).s3Keys(locker, world.signal)
+  return { client: await session.lockerClient(locker), locker }
+}
+
+export async function listKeys(session: Session, { all }: KeyOptions): Promise<void> {
+  const { output, world } = session
+  const { client, locker } = await keyKeeper(session, all)
+  const keys: (S3Key | WalletS3Key)[] = locker
+    ? await client.s3Keys(locker, world.signal)
+    : await client.walletS3Keys(world.signal)
   if (output.isJson) {
     for (const key of keys) output.result(key, () => '')
     return
   }
-  if (keys.length === 0) return output.note('None: `svc s3 keys new NAME` makes one.')
+  if (keys.length === 0) return output.note(`None: \`svc s3 keys new NAME${all ? ' --all' : ''}\` makes one.`)
   output.result(keys, () => {
     const columns = ['ID', 'NAME', 'ACCESS', 'FOLDER', 'UNTIL', 'LAST USED'].map((title) => ({ title }))
-    const rows = keys.map(({ access_key_id, name, access, prefix, expires_at, last_used_at }) =>
-      [access_key_id, name, access, prefix || '-', timeText(expires_at), timeText(last_used_at)].map(shown),
-    )
+    const rows = keys.map(({ access_key_id, name, access, expires_at, last_used_at, ...key }) => {
+      const folder = ('prefix' in key && key.prefix) || '-'
+      return [access_key_id, name, access, folder, timeText(expires_at), timeText(last_used_at)].map(shown)
+    })
     return table(columns, rows)
   })
 }
 
-export async function revokeKey(session: Session, accessKeyId: string): Promise<void> {
+export async function revokeKey(session: Session, accessKeyId: string, { all }: KeyOptions): Promise<void> {
   const { output, world } = session
-  const locker = await session.locker()
-  await (await session.lockerClient(locker)).revokeS3Key(locker, accessKeyId, world.signal)
-  output.result({ locker_id: locker.locker_id, revoked: accessKeyId }, () => `${shown(accessKeyId)} no longer works`)
+  const { client, locker } = await keyKeeper(session, all)
+  if (locker) await client.revokeS3Key(locker, accessKeyId, world.signal)
+  else await client.revokeWalletS3Key(accessKeyId, world.signal)
+  const about = locker ? { locker_id: locker.locker_id } : {}
+  output.result({ ...about, revoked: accessKeyId }, () => `${shown(accessKeyId)} no longer works`)
 }

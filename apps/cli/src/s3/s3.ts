@@ -2,12 +2,12 @@ import { MAX_S3_CREDENTIAL_MINUTES, MAX_S3_KEY_DAYS } from '@svc/api/s3-credenti
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Open } from '../session.ts'
 import { type CredentialOptions, FORMATS, giveCredentials } from './credentials.ts'
-import { listKeys, type NewKeyOptions, newKey, revokeKey } from './keys.ts'
+import { type KeyOptions, listKeys, type NewKeyOptions, newKey, revokeKey } from './keys.ts'
 
 const DEFAULT_DAYS = 90
 
 export function add(program: Command, open: Open): void {
-  const s3 = program.command('s3').description('reach a locker with S3 clients: aws, rclone, restic, s3fs, boto3')
+  const s3 = program.command('s3').description('reach lockers with S3 clients: aws, rclone, restic, s3fs, boto3')
   s3.command('credentials')
     .description('how to set clients up; with --format, credentials that end within the hour')
     .option('--ttl <minutes>', `how long they work: 1 to ${MAX_S3_CREDENTIAL_MINUTES}, which is the default`, (text) =>
@@ -15,6 +15,7 @@ export function add(program: Command, open: Open): void {
     )
     .addOption(readOnlyOption())
     .addOption(prefixOption())
+    .addOption(allOption())
     .addOption(
       new Option('--format <form>', 'env: for a shell; json; process: what credential_process of aws wants').choices(
         FORMATS,
@@ -26,7 +27,8 @@ export function add(program: Command, open: Open): void {
   keys
     .command('list', { isDefault: true })
     .description('list them, as `svc s3 keys` alone does')
-    .action(async (_: object, command: Command) => listKeys(await open(command)))
+    .addOption(allOption())
+    .action(async (options: KeyOptions, command: Command) => listKeys(await open(command), options))
   keys
     .command('new')
     .description('make one; its secret is shown this once')
@@ -38,6 +40,7 @@ export function add(program: Command, open: Open): void {
     )
     .addOption(readOnlyOption())
     .addOption(prefixOption())
+    .addOption(allOption())
     .action(async (name: string, options: NewKeyOptions, command: Command) =>
       newKey(await open(command), name, options),
     )
@@ -45,11 +48,16 @@ export function add(program: Command, open: Open): void {
     .command('revoke')
     .description('end one, effective at once')
     .argument('<id>', 'its access key id, SVCK…')
-    .action(async (id: string, _: object, command: Command) => revokeKey(await open(command), id))
+    .addOption(allOption())
+    .action(async (id: string, options: KeyOptions, command: Command) => revokeKey(await open(command), id, options))
 }
 
 function readOnlyOption(): Option {
   return new Option('--read-only', 'they cannot write or delete')
+}
+
+function allOption(): Option {
+  return new Option('--all', 'of all lockers that the wallet owns, also later ones, and not of one').conflicts('prefix')
 }
 
 function prefixOption(): Option {

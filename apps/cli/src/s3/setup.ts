@@ -1,9 +1,11 @@
 // How common clients are set up, ready to be pasted. The placeholders stand for secrets, which are shown only when asked.
 
-import type { NewS3Key, S3Credentials } from '@svc/sdk'
+import type { NewS3Key, NewWalletS3Key, S3Credentials } from '@svc/sdk'
 import { shellWord } from '../output/shell-word.ts'
 
-type Connection = Pick<S3Credentials, 'endpoint' | 'region' | 'bucket' | 'prefix'>
+type LockerConnection = Pick<S3Credentials, 'endpoint' | 'region' | 'bucket' | 'prefix'>
+/** To one locker, or to all lockers of a wallet. */
+type Connection = LockerConnection | (Pick<S3Credentials, 'endpoint' | 'region'> & { bucket?: never; prefix?: never })
 
 const PROFILE = 'svc'
 
@@ -28,13 +30,12 @@ Others take them from the environment, until they expire:
   eval "$(${command} --format env)"
   ${rcloneLine(connection)}
 ${resticLines(connection)}
-For s3fs and anything that runs for longer than an hour, make a key: svc s3 keys new NAME`
+For s3fs and anything that runs for longer than an hour, make a key: svc s3 keys new NAME${connection.bucket === undefined ? ' --all' : ''}`
 }
 
 /** For clients that keep a key. */
-export function keySetup({ access_key_id: id, ...connection }: NewS3Key): string {
-  const { endpoint, region, prefix } = connection
-  const folder = prefix === '' ? '' : `:/${prefix.slice(0, -1)}`
+export function keySetup({ access_key_id: id, ...connection }: NewS3Key | NewWalletS3Key): string {
+  const { endpoint, region } = connection
   return `In a shell, with the secret above in place of SECRET:
 
   export AWS_ACCESS_KEY_ID=${id} AWS_SECRET_ACCESS_KEY=SECRET
@@ -43,33 +44,36 @@ export function keySetup({ access_key_id: id, ...connection }: NewS3Key): string
   boto3.${boto3List(connection)}
   ${rcloneLine(connection)}
 ${resticLines(connection)}
-${isHosted(endpoint) ? s3fsLines({ id, folder, ...connection }) : ''}`.trimEnd()
+${isHosted(endpoint) ? s3fsLines({ id, ...connection }) : ''}`.trimEnd()
 }
 
-function s3fsLines({ id, bucket, folder, endpoint, region }: Connection & { id: string; folder: string }): string {
+function s3fsLines({ id, endpoint, region, bucket = SOME, prefix = '' }: Connection & { id: string }): string {
+  const folder = prefix === '' ? '' : `:/${prefix.slice(0, -1)}`
   return `  (umask 077; echo ${id}:SECRET > ~/.passwd-s3fs)
   s3fs ${shellWord(bucket + folder)} MOUNTPOINT -o url=${endpoint} -o use_path_request_style -o endpoint=${region}`
 }
 
-function placeOf({ bucket, prefix }: Connection): string {
-  return `${bucket}/${prefix}`
-}
+/** Where a client needs one bucket of several. */
+const SOME = 'BUCKET'
 
 /** With the endpoint: aws before 1.29 and 2.13, and boto3 before 1.28, ignore that of a profile or of a variable. */
-function awsList(connection: Connection): string {
-  return `--endpoint-url ${shellWord(connection.endpoint)} s3 ls ${shellWord(`s3://${placeOf(connection)}`)}`
+function awsList({ endpoint, bucket, prefix }: Connection): string {
+  const place = bucket === undefined ? '' : ` ${shellWord(`s3://${bucket}/${prefix}`)}`
+  return `--endpoint-url ${shellWord(endpoint)} s3 ls${place}`
 }
 
 function boto3List({ endpoint, bucket, prefix }: Connection): string {
   // JSON text is a literal of Python, too.
+  const client = `client('s3', endpoint_url=${JSON.stringify(endpoint)})`
+  if (bucket === undefined) return `${client}.list_buckets()`
   const place = `Bucket=${JSON.stringify(bucket)}${prefix === '' ? '' : `, Prefix=${JSON.stringify(prefix)}`}`
-  return `client('s3', endpoint_url=${JSON.stringify(endpoint)}).list_objects_v2(${place})`
+  return `${client}.list_objects_v2(${place})`
 }
 
-function rcloneLine(connection: Connection): string {
-  const { endpoint, region } = connection
-  const remote = `:s3,provider=Other,env_auth,region=${region},endpoint="${endpoint}":${placeOf(connection)}`
-  return `rclone ls ${shellWord(remote)}`
+function rcloneLine({ endpoint, region, bucket, prefix }: Connection): string {
+  const remote = `:s3,provider=Other,env_auth,region=${region},endpoint="${endpoint}":`
+  if (bucket === undefined) return `rclone lsd ${shellWord(remote)}`
+  return `rclone ls ${shellWord(`${remote}${bucket}/${prefix}`)}`
 }
 
 /** restic and mc take the first part of a path for the bucket, and s3fs does not sign it. */
@@ -77,9 +81,8 @@ function isHosted(endpoint: string): boolean {
   return new URL(endpoint).pathname === '/'
 }
 
-function resticLines(connection: Connection): string {
-  const { endpoint } = connection
+function resticLines({ endpoint, bucket = SOME, prefix = '' }: Connection): string {
   if (!isHosted(endpoint))
     return '  (restic, s3fs and mc need an endpoint without a path: the operator of the gateway sets S3_HOST for them)\n'
-  return `  restic -r ${shellWord(`s3:${endpoint}/${placeOf(connection)}`)} -o s3.bucket-lookup=path init\n`
+  return `  restic -r ${shellWord(`s3:${endpoint}/${bucket}/${prefix}`)} -o s3.bucket-lookup=path init\n`
 }

@@ -1,4 +1,4 @@
-import type { NewS3Key, S3Credentials, S3Key } from '@svc/sdk'
+import type { NewS3Key, S3Credentials, S3Key, WalletS3Credentials } from '@svc/sdk'
 import { describe, expect, it } from 'vitest'
 import { shellWord } from '../../src/output/shell-word.ts'
 import { keySetup } from '../../src/s3/setup.ts'
@@ -60,6 +60,15 @@ describe('svc s3 credentials', () => {
     for (const client of [...named, 'rclone ls', 'restic', 's3fs']) expect(stdout).toContain(client)
   })
 
+  it('ADD-42 open all lockers of the wallet when they are asked for so', async () => {
+    const { stdout } = await svc('credentials', '--all')
+    expect(stdout).toMatch(/^credential_process = svc s3 credentials --gateway \S+ --all .*--format process$/m)
+    expect(stdout).toContain('svc s3 keys new NAME --all')
+    const given = jsonDocument<WalletS3Credentials>((await svc('credentials', '--all', '--format', 'json')).stdout)
+    expect(given).toMatchObject({ access: 'write', endpoint: endpoint() })
+    expect(given).not.toHaveProperty('bucket')
+  })
+
   it.each([
     ['more than an hour', ['--ttl', '61']],
     ['no time', ['--ttl', '0']],
@@ -94,6 +103,22 @@ describe('svc s3 keys', () => {
     expect(await home.svc(['s3', 'keys', 'revoke', id, ...locker])).toMatchObject({ exitCode: 1 })
     const read = jsonDocument<NewS3Key>((await keys('new', 'reader', '--read-only', '--json')).stdout)
     expect(read).toMatchObject({ access: 'read', prefix: '' })
+  })
+
+  it('ADD-42 are made, listed and revoked for all lockers of the wallet', async () => {
+    const made = await svc('keys', 'new', 'mount', '--all')
+    const [id] = /SVCK[A-Z2-7]{16}/.exec(made.stdout) as RegExpExecArray
+    expect(made.stdout).toContain('each locker that the wallet owns')
+    expect(made.stderr).toMatch(new RegExp(`aws --endpoint-url ${endpoint()} s3 ls$`, 'm'))
+    expect(made.stderr).toContain('.list_buckets()')
+    expect(made.stderr).toMatch(/rclone lsd '.*":'$/m)
+    expect((await svc('keys', '--all')).stdout).toMatch(new RegExp(`^${id} +mount +write +- +`, 'm'))
+    expect((await svc('keys', 'list', '--all')).stdout).toContain(id)
+    expect((await svc('keys')).stdout).not.toContain(id)
+    expect(await home.svc(['s3', 'keys', 'revoke', id])).toMatchObject({ exitCode: 1 })
+    await svc('keys', 'revoke', id, '--all')
+    expect((await svc('keys', '--all')).stderr).toContain('svc s3 keys new NAME --all')
+    expect(await home.svc(['s3', 'keys', 'new', 'x', '--all', '--prefix', 'a'])).toMatchObject({ exitCode: 2 })
   })
 
   it('T-95 a name that would control the terminal is shown as what it is', async () => {

@@ -44,6 +44,7 @@ export interface ReceiptCaller extends Caller {
 
 /** The identity of the signer is the wallet. */
 export type WalletCaller = Pick<Caller, 'signer'>
+export type EnvelopeWalletCaller = Caller
 
 /** A text that a wallet has signed, once for each nonce. */
 export interface WalletText {
@@ -62,7 +63,7 @@ export interface Callers {
   /** The envelope names the receipt, which may have no locker yet. `queryReceiptId` must be the same where it is given. */
   ofReceipt(wire: WireRequest, ops: RequiredOps, queryReceiptId: string | null): Promise<ReceiptCaller>
   /** The request is about no locker. The wallet that it names must have signed, for this gateway. */
-  ofWallet(wire: WireRequest, ops: RequiredOps, wallet: string): Promise<WalletCaller>
+  ofWallet(wire: WireRequest, ops: RequiredOps, wallet: string): Promise<EnvelopeWalletCaller>
   /** The wallet that signed a text in place of an envelope. Whose text it is and when it expires, the caller has checked. */
   ofText(wire: WireRequest, text: WalletText): Promise<WalletCaller | 'not_signed' | 'replayed'>
 }

@@ -4,7 +4,7 @@ import { type Endpoint, type EnvelopeAuth, maxBodyBytes } from '@svc/api/endpoin
 import { hasEnvelopeHeaders, missingEnvelope, requireEnvelopeHeaders } from '@svc/http-service/envelope'
 import { type Operation, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { LockerCaller, ReceiptCaller, WalletCaller } from './callers.ts'
+import type { EnvelopeWalletCaller, LockerCaller, ReceiptCaller } from './callers.ts'
 import { requireWritable } from './restrictions.ts'
 import type { Auth } from './room.ts'
 
@@ -57,7 +57,7 @@ export function serveWallet<E extends SignedEndpoint>(
   service: Service,
   { callers }: Checks,
   endpoint: E,
-  operation: Operation<E, WalletCaller>,
+  operation: Operation<E, EnvelopeWalletCaller>,
 ): void {
   const { ops } = endpoint.auth
   serveKnown(

@@ -16,6 +16,10 @@ export type AccessChange =
   | { what: 's3_key_made'; locker: string; row: S3KeyTable }
   /** Revoked. */
   | { what: 's3_key'; locker: string; key: string }
+  /** For all lockers that the wallet owns. */
+  | { what: 'wallet_s3_key_made'; wallet: string; row: S3KeyTable }
+  /** Revoked. */
+  | { what: 'wallet_s3_key'; wallet: string; key: string }
   /** Release 1.1.0 wrote no status: the link is closed, or opened by another id only. */
   | { what: 'link'; locker: string; status?: { link_closed: number; link_handle: string | null } }
   /** Null: lifted. */
@@ -41,6 +45,8 @@ const KINDS: Record<AccessChange['what'], true> = {
   urls: true,
   s3_key_made: true,
   s3_key: true,
+  wallet_s3_key_made: true,
+  wallet_s3_key: true,
   link: true,
   restriction: true,
   anchoring: true,

@@ -57,4 +57,9 @@ export const migrations: Migrations = {
     await index('unclaimed_payments_noted_at').columns(['noted_at', 'tx', 'asset']).execute()
     await index('unclaimed_payments_pay_req_id').column('pay_req_id').execute()
   },
+
+  '0048-wallet-s3-keys': async (db, column) => {
+    await db.schema.alterTable('s3_keys').addColumn('minted_epochs', column.text).execute()
+    await db.schema.createIndex('s3_keys_minted_by').on('s3_keys').columns(['locker_id', 'minted_by']).execute()
+  },
 }

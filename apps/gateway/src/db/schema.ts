@@ -316,6 +316,7 @@ interface LockerTable {
 /** A long-lived key for S3 clients. Its secret is not stored: it follows from the row and a key of the gateway. */
 export interface S3KeyTable {
   access_key_id: string
+  /** Empty for all lockers that the wallet of `minted_by` owns. */
   locker_id: string
   name: string
   access: 'read' | 'write'
@@ -324,6 +325,8 @@ export interface S3KeyTable {
   /** Who made it, and in which access epoch of the locker. */
   minted_by: string
   minted_epoch: number
+  /** Of a key for all lockers, JSON: the epoch of each locker whose access had been revoked before. */
+  minted_epochs?: string | null | undefined
   created_at: number
   expires_at: number
   /** Written at most once an hour. */

@@ -162,6 +162,37 @@ export function lockLocker(tx: Tx, lockerId: string): Promise<Locker> {
   return tx.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()
 }
 
+/** Those that a wallet has opened, oldest first. */
+export function lockersOwnedBy(db: Db, owner: string): Promise<Locker[]> {
+  return db
+    .selectFrom('lockers')
+    .selectAll()
+    .where('owner', '=', owner)
+    .orderBy('created_at')
+    .orderBy('locker_id')
+    .execute()
+}
+
+/** Lockers of a wallet whose tags hold this one, and maybe others: `like` takes small letters for capitals on SQLite. */
+export async function lockersTagged(db: Db, owner: string, tag: string): Promise<Locker[]> {
+  return (await selectTagged(db, owner, `%${JSON.stringify(tag)}%`)).rows
+}
+
+const selectTagged = prepared((db: Db, owner: string, pattern: string) =>
+  db.selectFrom('lockers').selectAll().where('owner', '=', owner).where('tags', 'like', pattern),
+)
+
+/** Locks the rows of all lockers of a wallet, always in the same order, and returns their ids. */
+export async function lockLockersOf(tx: Tx, owner: string): Promise<string[]> {
+  const query = tx.selectFrom('lockers').select('locker_id').where('owner', '=', owner).orderBy('locker_id')
+  return (await query.forUpdate().execute()).map(({ locker_id }) => locker_id)
+}
+
+/** Locks the row that counts the lockers of a wallet until the transaction ends. */
+export async function lockOwner(tx: Tx, owner: string): Promise<void> {
+  await tx.selectFrom('owners').select('owner').where('owner', '=', owner).forUpdate().execute()
+}
+
 export async function hasS3Key(tx: Tx, accessKeyId: string): Promise<boolean> {
   return (await selectS3Key(tx, accessKeyId)).rows.length > 0
 }
@@ -176,6 +207,16 @@ export async function deleteS3Key(tx: Tx, lockerId: string, accessKeyId: string)
     .deleteFrom('s3_keys')
     .where('access_key_id', '=', accessKeyId)
     .where('locker_id', '=', lockerId)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+export async function deleteWalletS3Key(tx: Tx, wallet: string, accessKeyId: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('s3_keys')
+    .where('access_key_id', '=', accessKeyId)
+    .where('locker_id', '=', '')
+    .where('minted_by', '=', wallet)
     .executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }

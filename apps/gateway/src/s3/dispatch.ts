@@ -2,12 +2,12 @@
 
 import { s3Error } from '@svc/s3/errors'
 import type { SignedRequest } from '@svc/s3/signature'
-import { bucketVerbs } from './buckets/verbs.ts'
+import { bucketVerbs, serviceVerbs } from './buckets/verbs.ts'
 import { isFolderKey } from './folders/folders.ts'
 import { folderVerbs } from './folders/verbs.ts'
 import { multipartVerbs } from './multipart/verbs.ts'
 import { objectVerbs } from './objects/verbs.ts'
-import type { Verb, Verbs } from './operation.ts'
+import type { ServiceVerb, Verb, Verbs } from './operation.ts'
 import type { S3Place } from './request.ts'
 
 const VERBS: Verbs = { ...bucketVerbs, ...objectVerbs, ...folderVerbs, ...multipartVerbs }
@@ -50,18 +50,26 @@ const SUBRESOURCES = [
   'website',
 ]
 
+type Asked = Pick<SignedRequest, 'headers'>
+
 /** With the name that it has in metrics and in the log. */
-interface FoundVerb extends Verb {
-  route: string
+type Found<V> = V & { route: string }
+
+export function findVerb(method: string, signed: Asked, place: S3Place): Found<Verb> {
+  return find(VERBS, method, signed, place)
 }
 
-export function findVerb(method: string, { headers }: Pick<SignedRequest, 'headers'>, place: S3Place): FoundVerb {
+export function findServiceVerb(method: string, signed: Asked, place: S3Place): Found<ServiceVerb> {
+  return find(serviceVerbs, method, signed, place)
+}
+
+function find<V>(verbs: Readonly<Record<string, V>>, method: string, { headers }: Asked, place: S3Place): Found<V> {
   const level = levelOf(place)
   const subresource = SUBRESOURCES.find((name) => place.query.has(name))
   const asked = subresource === undefined ? '' : `?${subresource}`
   const isCopy = method === 'PUT' && headers['x-amz-copy-source'] !== undefined
   const rest = `${asked}${isCopy ? ' copy' : ''}`
-  const verbOf = (about: string) => VERBS[`${method} ${about}${rest}`]
+  const verbOf = (about: string) => verbs[`${method} ${about}${rest}`]
   const verb = verbOf(level) ?? (level === 'folder' ? verbOf('object') : undefined)
   if (verb) return { ...verb, route: ROUTES[level] + rest }
   if (subresource !== undefined)

@@ -7,9 +7,13 @@ import type { Locker } from '../db/schema.ts'
 import { emptyAnswer, xmlHeaders } from './answers.ts'
 import { readSmallBody, type S3Request } from './request.ts'
 
-/** Whoever has a key to the bucket knows this name already; the owner's wallet they need not know. */
+/** A holder of a key to the bucket knows this name already, and need not know the wallet of the owner. */
 export function ownerOf({ locker_id }: Locker) {
-  return { ID: locker_id, DisplayName: locker_id }
+  return named(locker_id)
+}
+
+export function named(name: string) {
+  return { ID: name, DisplayName: name }
 }
 
 /** The owner has full control, and nobody else has any: access is by keys of the locker. */

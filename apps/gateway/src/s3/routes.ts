@@ -7,10 +7,10 @@ import type { ServiceError } from '@svc/http-service/service-error'
 import { FastifyWireRequest } from '@svc/http-service/wire-request'
 import type { S3Error } from '@svc/s3/errors'
 import { TOKEN_HEADERS } from '../transfers/file-headers.ts'
-import { authenticate, requireAllowed, type S3Caller } from './caller.ts'
-import { findVerb } from './dispatch.ts'
+import { authenticate, findBuckets, openBucket, requireAllowed } from './caller.ts'
+import type { S3Credential } from './credentials/find-credential.ts'
+import { findServiceVerb, findVerb } from './dispatch.ts'
 import { asS3Error, errorAnswer, idHeaders } from './errors.ts'
-import type { Verb } from './operation.ts'
 import { isS3Target, readPlace, type S3Request } from './request.ts'
 import type { S3Context } from './room.ts'
 
@@ -31,11 +31,11 @@ export function s3Routes(service: Service, context: S3Context): void {
     let route = ROUTE
     try {
       const place = readPlace(wire, host)
-      const { signed, caller } = await authenticate(context, wire)
-      const verb = findVerb(wire.method, signed, place)
-      route = verb.route
+      const { signed, credential } = await authenticate(context, wire)
       const s3Request = { ...place, wire, signed }
-      const bytes = await answer(context, verb, s3Request, caller)
+      const asked = await findOperation(context, s3Request, credential)
+      route = asked.route
+      const bytes = await asked.answer()
       service.sendBytes(request, reply, route, finished(bytes, request, policyOf(s3Request)))
     } catch (error) {
       const refusal = asS3Error(error)
@@ -52,16 +52,29 @@ export function s3Routes(service: Service, context: S3Context): void {
   )
 }
 
+interface Asked {
+  route: string
+  answer(): Promise<Bytes>
+}
+
 /** The body of a request is not read before its head is known to be signed, by somebody who may do what it asks for. */
-async function answer(
-  context: S3Context,
-  { operation, needs }: Verb,
-  request: S3Request,
-  caller: S3Caller,
-): Promise<Bytes> {
-  requireAllowed(caller, request, needs)
-  if (needs === 'write') await context.continuity.requireCurrent()
-  return operation(context, request, caller)
+async function findOperation(context: S3Context, request: S3Request, held: S3Credential): Promise<Asked> {
+  const { bucket, signed, wire } = request
+  if (bucket === '') {
+    const buckets = await findBuckets(context, held)
+    const { route, operation } = findServiceVerb(wire.method, signed, request)
+    return { route, answer: () => operation(context, request, { held, buckets }) }
+  }
+  const caller = await openBucket(context, held, bucket)
+  const { route, operation, needs } = findVerb(wire.method, signed, request)
+  return {
+    route,
+    async answer() {
+      requireAllowed(caller, request, needs)
+      if (needs === 'write') await context.continuity.requireCurrent()
+      return operation(context, request, caller)
+    },
+  }
 }
 
 /**

@@ -28,6 +28,7 @@ export function requestsOf(
 ): Record<string, Walked> {
   const receipt = { receipt_id: ids.receiptId }
   const ofReceipt = { query: receipt }
+  const ofWallet = { query: { wallet: owner.identity } }
   const ofFile = { query: { ...receipt, filename: 'kept.txt' } }
   const holder = { headers: held.holder }
   const bytes = { body: 'stolen', headers: { 'content-type': 'text/plain' } }
@@ -67,7 +68,7 @@ export function requestsOf(
     addOperator: { body: { pubkey: owner.identity } },
     changeAnchoring: { body: { anchoring: 'log' } },
     changePublicLink: { body: { action: 'rotate' } },
-    listLockers: { query: { wallet: owner.identity } },
+    listLockers: ofWallet,
     lockerMetadata: {},
     lockerRecord: {},
     lockerUrls: {},
@@ -103,6 +104,10 @@ export function requestsOf(
     listS3Keys: {},
     mintS3Credentials: { body: { access: 'write' } },
     revokeS3Key: {},
+    createWalletS3Key: { ...ofWallet, body: { name: 'another', access: 'write', expires_in_days: 30 } },
+    listWalletS3Keys: ofWallet,
+    mintWalletS3Credentials: { ...ofWallet, body: { access: 'write' } },
+    revokeWalletS3Key: ofWallet,
     createTusToken: { body: { ttl_min: 600 } },
     createTusUpload: { headers: { ...TUS, ...held.tusToken.headers, 'upload-length': '9' } },
     overrideTusMethod: {

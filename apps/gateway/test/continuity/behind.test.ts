@@ -172,7 +172,8 @@ forEachDatabase('a gateway whose database is behind', (database) => {
     const base = house().gateway.url
     const isToken = auth === 'internal' || auth === 'oidc'
     const token = isToken && { authorization: `Bearer ${issuer.token({ sub: 'operator', receipt_id: ids.receiptId })}` }
-    const about = name === 'listLockers' ? { envelope: { aud: base } } : ids
+    const isOfWallet = name === 'listLockers' || name.includes('WalletS3')
+    const about = isOfWallet ? { envelope: { aud: base } } : ids
     const signed =
       typeof auth === 'object' ? house().sign(owner, { method, path, body, ops: auth.ops.flat(), ...about }) : null
     const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)

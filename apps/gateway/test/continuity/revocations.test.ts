@@ -12,7 +12,16 @@ import { retireKey } from '../../src/operations/keys/retire-key.ts'
 import { revokeKey as revokeSigningKey } from '../../src/operations/keys/revoke-key.ts'
 import { examineDatabase } from '../../src/operations/replay/replay.ts'
 import { runCommand } from '../gateway-process.ts'
-import { askKey, done, listKeys, revokeKey } from '../s3/credentials/credentials-house.ts'
+import {
+  askKey,
+  askWalletKey,
+  done,
+  found,
+  listKeys,
+  listWalletKeys,
+  revokeKey,
+  revokeWalletKey,
+} from '../s3/credentials/credentials-house.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
 
@@ -65,6 +74,9 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
       await newLocker([]),
     ]
     const key = done(await askKey(shared))
+    const walletKeys = [await askWalletKey(gateway.house(), owner), await askWalletKey(gateway.house(), owner)].map(
+      done,
+    )
     const [byOperator, byOwner] = [await download(shared, operator), await download(revoked)]
     const announced = { publicKeyHex: NEXT_KEY!, start: Math.floor(gateway.clock.now() / 1000), reason: 'a test' }
     await announceKey(operations(), ACTOR, { ...announced, publicKeyHex: WITHDRAWN_KEY! })
@@ -75,12 +87,14 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
 
     done(await admin(shared, 'DELETE', `/operators/${operator.identity}`))
     done(await revokeKey(shared, key.access_key_id))
+    done(await revokeWalletKey(gateway.house(), owner, walletKeys[0]!.access_key_id))
     done(await admin(revoked, 'POST', '/revoke', {}))
     done(await admin(linked, 'POST', '/public-link', { action: 'close' }))
     done(await admin(rotated, 'POST', '/public-link', { action: 'rotate' }))
     const rotatedLink = (await recordOf(rotated)).public_link
     done(await admin(given, 'POST', '/operators', { pubkey: operator.identity }))
     const newKey = done(await askKey(given))
+    const newWalletKey = done(await askWalletKey(gateway.house(), owner))
     done(await restrict(frozen, 'taken_down'))
     done(await restrict(thawed, 'frozen'))
     gateway.clock.advance(1)
@@ -100,6 +114,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
       thawed,
       given,
       newKey,
+      walletKeys: [walletKeys[1]!, newWalletKey],
       byOperator,
       byOwner,
       published,
@@ -113,10 +128,10 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     'T-161 T-164 ADD-57 is behind until it is healed by %s: nobody who was shut out comes in again',
     async (_, options) => {
       const { shared, revoked, linked, rotated, rotatedLink, frozen, thawed, given, newKey } = made
-      const { byOperator, byOwner, published } = made
+      const { walletKeys, byOperator, byOwner, published } = made
       await gateway.exchange('backup')
       const behind = await healthIn(gateway.house().gateway, 'behind')
-      expect(behind.continuity).toMatchObject({ missing_revocations: 14, missing_statements: 0, missing_payments: 0 })
+      expect(behind.continuity).toMatchObject({ missing_revocations: 16, missing_statements: 0, missing_payments: 0 })
       expect(JSON.stringify(behind)).not.toContain(shared.lockerId)
       expectRefusal(await admin(shared, 'POST', '/revoke', {}), 503, 'database_behind')
       const refused = await command('lockers', 'freeze', shared.lockerId, '--reason', 'a test')
@@ -138,6 +153,10 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
       expect((await recordOf(rotated)).public_link).toEqual(rotatedLink)
       expect((await recordOf(given)).operators).toEqual([operator.identity])
       expect(await listKeys(given)).toMatchObject([{ access_key_id: newKey.access_key_id }])
+      const keysOfWallet = (await listWalletKeys(gateway.house(), owner)).map(({ access_key_id }) => access_key_id)
+      expect(keysOfWallet.sort()).toEqual(walletKeys.map(({ access_key_id }) => access_key_id).sort())
+      const opened = await found(gateway.house(), walletKeys[1]!)
+      expect(opened).toMatchObject({ wallet: owner.identity, epochs: { [revoked.lockerId]: 1 } })
       expect((await recordOf(frozen)).restriction).toMatchObject({ state: 'taken_down', notice: 'by order' })
       expect((await recordOf(thawed)).restriction ?? null).toBeNull()
       const keys = (await (await fetch(urlOf('/v1/keys'))).json()) as SigningKeys

@@ -115,7 +115,7 @@ export async function sendSigned(
   credentials: GivenCredentials,
   method: string,
   target: string,
-  { headers = {}, body, payload = UNSIGNED, secret = credentials.secret_access_key }: RawOptions,
+  { headers = {}, body, payload = UNSIGNED, secret = credentials.secret_access_key }: RawOptions = {},
 ) {
   const given = { ...credentials, secret_access_key: secret }
   const signed = signHead(house, given, method, target, { ...headers, payload })

@@ -1,6 +1,6 @@
 // What operations on lockers, files and uploads need to succeed.
 
-import type { NewS3Key } from '@svc/api/s3-credentials'
+import type { NewS3Key, NewWalletS3Key } from '@svc/api/s3-credentials'
 import type { TusToken } from '@svc/api/tus'
 import type { UploadSession } from '@svc/api/upload-sessions'
 import { ed25519Identity } from '@svc/testbed/signing'
@@ -23,11 +23,14 @@ export function lockerRecipes({ gateway, now, ask, main, locker, file }: Gateway
     async (): Promise<Given> =>
       inLocker(await locker(), given)
 
+  const ofWallet = (owner: OwnedLocker['owner'], given: Given = {}): Given => ({
+    query: { wallet: owner.identity },
+    credential: envelopeOf({ owner, lockerId: '', receiptId: '' }, now, { aud: base }),
+    ...given,
+  })
+
   return {
-    listLockers: () => ({
-      query: { wallet: main.owner.identity },
-      credential: envelopeOf({ owner: main.owner, lockerId: '', receiptId: '' }, now, { aud: base }),
-    }),
+    listLockers: () => ofWallet(main.owner),
     refresh: () => ({ body: {} }),
     signedProvision: async () => ofReceipt(await locker()),
     provision: async () => ofReceipt(await locker()),
@@ -66,6 +69,14 @@ export function lockerRecipes({ gateway, now, ask, main, locker, file }: Gateway
       const made = await locker()
       const { access_key_id } = await ask<NewS3Key>('createS3Key', inLocker(made, { body: S3_KEY }))
       return inLocker(made, { path: { access_key_id } })
+    },
+    mintWalletS3Credentials: async () => ofWallet((await locker()).owner, { body: {} }),
+    createWalletS3Key: async () => ofWallet((await locker()).owner, { body: S3_KEY }),
+    listWalletS3Keys: () => ofWallet(main.owner),
+    async revokeWalletS3Key() {
+      const { owner } = await locker()
+      const { access_key_id } = await ask<NewWalletS3Key>('createWalletS3Key', ofWallet(owner, { body: S3_KEY }))
+      return ofWallet(owner, { path: { access_key_id } })
     },
   }
 }

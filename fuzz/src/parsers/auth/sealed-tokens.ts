@@ -18,16 +18,25 @@ const scope = {
   expiresAt: 1_800_000_000,
 } as const
 
+const ofWallet = {
+  wallet: 'owner',
+  epochs: { locker_0123456789ab: 3 },
+  access: 'read',
+  mintedAt: 1_700_000_000,
+  expiresAt: 1_800_000_000,
+} as const
+
 export function open(): Parser {
   const zeros = (length: number) => new Uint8Array(length)
   const sealer = createTokenSealer(signer, 'svc/upload-tokens/v1', zeros)
   const keys = createCredentialKeys(signer)
   const sealed = sealer.seal({ locker: 'locker_0123456789ab', prefix: 'é' })
   const session = sealSession(keys, scope, zeros(16))
+  const walletSession = sealSession(keys, ofWallet, zeros(16))
   const keyId = newKeyId(keys, zeros)
   const upload = uploadToken('A'.repeat(43))
   return {
-    seeds: [sealed, session.token, session.accessKeyId, keyId, upload.token, `Bearer ${sealed}`],
+    seeds: [sealed, session.token, walletSession.token, session.accessKeyId, keyId, upload.token, `Bearer ${sealed}`],
     words: ['-', '_', '=', 'A', 'SVCS', 'SVCK', 'Bearer ', ' ', '+', '/'],
     maxBytes: 8192,
     check(input) {
@@ -41,8 +50,14 @@ export function open(): Parser {
       must((sessionIdOf(token) === upload.sessionId) === (token === upload.token), 'two tokens have one session')
       const bearer = bearerToken(token)
       must(bearer === null || token.endsWith(bearer), 'reads another token than was sent')
-      const { secret: _, ...opened } = openSession(keys, session.accessKeyId, session.token)!
-      mustEqual(opened, scope, 'a session opens something else')
+      const sessions = [
+        [session, scope],
+        [walletSession, ofWallet],
+      ] as const
+      for (const [{ accessKeyId, token }, sealedScope] of sessions) {
+        const { secret: _, ...opened } = openSession(keys, accessKeyId, token)!
+        mustEqual(opened, sealedScope, 'a session opens something else')
+      }
     },
   }
 }

@@ -1,21 +1,18 @@
 // What a client says about an object: its type, metadata, and the object that it copies. An example is JSON: the headers.
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { readSourceKey } from '@svc/gateway/s3/objects/copy-source'
+import { readSource } from '@svc/gateway/s3/objects/copy-source'
 import { keptHeaders, readObjectHeaders, refuseUnsupported } from '@svc/gateway/s3/objects/object-headers'
-import { ServiceError } from '@svc/http-service/service-error'
 import { readChecksums } from '@svc/s3/checksums'
 import { S3Error } from '@svc/s3/errors'
 import { accepted, json, must, mustEqual, type Parser } from '../engine/parser.ts'
 
-type Request = Parameters<typeof readSourceKey>[0]
-type Caller = Parameters<typeof readSourceKey>[1]
+type Request = Parameters<typeof readSource>[0]
+type Caller = Parameters<typeof readSource>[1]
 
 const LOCKER = 'locker_0123456789ab'
-const CALLER = {
-  locker: { locker_id: LOCKER, status: 'active' },
-  credential: { lockerId: LOCKER, prefix: 'a/', access: 'write' },
-} as unknown as Caller // all that is read of it
+const SCOPE = { lockerId: LOCKER, prefix: 'a/', access: 'write' }
+const CALLER = { held: SCOPE, credential: SCOPE } as unknown as Caller // all that is read of it
 
 export function open(): Parser {
   return {
@@ -75,8 +72,8 @@ function checkKept(headers: Record<string, string>): void {
 
 function checkSource(headers: Record<string, string>): void {
   const request = { signed: { headers } } as unknown as Request // all that is read of it
-  const key = accepted([S3Error, ServiceError], () => readSourceKey(request, CALLER))
-  must(key === null || key.startsWith('a/'), 'copies from outside the prefix')
+  const source = accepted(S3Error, () => readSource(request, CALLER))
+  must(source === null || source.key.startsWith('a/'), 'copies from outside the prefix')
 }
 
 function isHeader(name: string, value: string): boolean {

@@ -75,7 +75,15 @@ const selectRange = prepared((db: Db, lockerId: string, from: string, upTo: stri
 )
 
 /** What tells whether a file has bytes, and which. */
-const STORED = ['filename', 'size_bytes', 'object_bytes', 'content_hash', 'uploaded_at', 'object_id'] as const
+const STORED = [
+  'filename',
+  'size_bytes',
+  'object_bytes',
+  'content_hash',
+  'uploaded_at',
+  'object_id',
+  'metadata',
+] as const
 
 export type StoredFile = Pick<FileRow, (typeof STORED)[number]>
 

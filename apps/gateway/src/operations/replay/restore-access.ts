@@ -2,7 +2,7 @@
 // changed again, in its order (T-161).
 
 import { isoSeconds } from '@svc/protocol/evidence'
-import { insertAccessChange } from '../../continuity/access-changes.ts'
+import { type AccessChange, insertAccessChange } from '../../continuity/access-changes.ts'
 import { type AccessDocument, accessChangesSince } from '../../continuity/documents.ts'
 import type { AnnouncedKeyTable, Locker, S3KeyTable, Tx } from '../../db/schema.ts'
 import {
@@ -14,6 +14,7 @@ import {
 } from '../../keys/store.ts'
 import { putOperator, removeOperatorFrom } from '../../lockers/operators.ts'
 import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../../lockers/store.ts'
+import { endWalletKey } from '../../transfers/end-wallet-key.ts'
 import { expireSessionsOfKey } from '../../transfers/sessions/store.ts'
 import type { Restored } from './restored.ts'
 
@@ -25,8 +26,10 @@ function inOrder(documents: readonly AccessDocument[]): AccessDocument[] {
 function isStrict({ change }: AccessDocument): boolean {
   if (change.what === 'link') return !change.status || change.status.link_closed === 1
   if (change.what === 'restriction') return change.restriction !== null
-  return change.what !== 'operator_added' && change.what !== 's3_key_made' && change.what !== 'key_announced'
+  return !GIVING.includes(change.what)
 }
+
+const GIVING: readonly AccessChange['what'][] = ['operator_added', 's3_key_made', 'wallet_s3_key_made', 'key_announced']
 
 export async function restoreAccess(tx: Tx, documents: readonly AccessDocument[]): Promise<Restored[]> {
   const restored: Restored[] = []
@@ -49,8 +52,9 @@ export async function restoreAccess(tx: Tx, documents: readonly AccessDocument[]
   return restored
 }
 
-/** A locker, or the keys that sign. */
+/** A locker, a wallet, or the keys that sign. */
 function subjectOf({ change }: AccessDocument): string | null {
+  if ('wallet' in change) return change.wallet
   return 'locker' in change ? change.locker : null
 }
 
@@ -59,6 +63,8 @@ async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<vo
   if (change.what === 'key_announced') return restoreAnnouncement(tx, change.row)
   if (change.what === 'announced_key') return void (await deleteAnnouncedKey(tx, change.key))
   if (change.what === 'signing_key') return recordTheft(tx, change)
+  if (change.what === 'wallet_s3_key_made') return insertS3Key(tx, change.row)
+  if (change.what === 'wallet_s3_key') return void (await endWalletKey(tx, change.wallet, change.key))
   const locker = await lockLocker(tx, change.locker)
   const { locker_id } = locker
   if (change.what === 's3_key') return endS3Key(tx, locker_id, change.key)

@@ -2,7 +2,7 @@
 
 import { type S3ErrorCode, s3Error } from '@svc/s3/errors'
 import type { XmlValue } from '@svc/s3/xml'
-import { xmlAnswer } from '../answers.ts'
+import { emptyAnswer, xmlAnswer } from '../answers.ts'
 import type { S3Operation, Verbs } from '../operation.ts'
 import { aclAnswer, keepAcl } from '../owner.ts'
 
@@ -32,6 +32,21 @@ const ABSENT: Readonly<Record<string, S3ErrorCode>> = {
   website: 'NoSuchWebsiteConfiguration',
 }
 
+/** Those of the absent ones that S3 can delete. */
+const DELETABLE = [
+  'cors',
+  'encryption',
+  'lifecycle',
+  'ownershipControls',
+  'policy',
+  'publicAccessBlock',
+  'replication',
+  'tagging',
+  'website',
+]
+
+const deleteNothing: S3Operation = async () => emptyAnswer(204)
+
 function answering([root, value]: [string, XmlValue]): S3Operation {
   return async () => xmlAnswer(200, root, value)
 }
@@ -42,7 +57,7 @@ function refusing(code: S3ErrorCode, setting: string): S3Operation {
   }
 }
 
-/** To set them is answered as everything that the door does not do. */
+/** Setting one is refused like everything else that the door does not do. */
 export const settingVerbs: Verbs = {
   'GET bucket?acl': { operation: getAcl, needs: 'read' },
   'PUT bucket?acl': { operation: putAcl, needs: 'write' },
@@ -57,5 +72,8 @@ export const settingVerbs: Verbs = {
       `GET bucket?${name}`,
       { operation: refusing(code, name), needs: 'read' },
     ]),
+  ),
+  ...Object.fromEntries(
+    DELETABLE.map((name) => [`DELETE bucket?${name}`, { operation: deleteNothing, needs: 'write' }]),
   ),
 }

@@ -1,20 +1,27 @@
-// The one bucket that an access key opens. It is a locker: bought and not created, and it stays when it is empty.
+// The buckets that an access key opens. They are lockers: bought and not created, and they stay when they are empty.
 
 import { unixSeconds } from '@svc/protocol/evidence'
+import { compareCodePoints } from '@svc/protocol/order'
 import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
+import { requireShortLink } from '../../auth/restrictions.ts'
+import type { Locker } from '../../db/schema.ts'
 import { emptyAnswer, xmlAnswer } from '../answers.ts'
-import type { S3Operation } from '../operation.ts'
-import { ownerOf, refuseAcl } from '../owner.ts'
+import type { S3Operation, ServiceVerb } from '../operation.ts'
+import { named, refuseAcl } from '../owner.ts'
 import { readSmallBody } from '../request.ts'
 
-export const listBuckets: S3Operation = async ({ config }, { query }, { locker }) => {
-  const { locker_id: Name, created_at } = locker
-  const isListed = Name.startsWith(query.get('prefix') ?? '')
-  const bucket = { Name, CreationDate: formatXmlDate(unixSeconds(created_at) ?? 0), BucketRegion: config.s3.region }
+export const listBuckets: ServiceVerb['operation'] = async ({ config }, { query, signed }, { held, buckets }) => {
+  for (const locker of buckets.values()) requireShortLink(locker, signed.authorization.expiresIn)
+  const prefix = query.get('prefix') ?? ''
+  const names = [...buckets.keys()].filter((name) => name.startsWith(prefix)).sort(compareCodePoints)
+  const listed = names.map((Name) => {
+    const { created_at } = buckets.get(Name) as Locker
+    return { Name, CreationDate: formatXmlDate(unixSeconds(created_at) ?? 0), BucketRegion: config.s3.region }
+  })
   return xmlAnswer(200, 'ListAllMyBucketsResult', {
-    Owner: ownerOf(locker),
-    Buckets: isListed ? { Bucket: bucket } : '',
+    Owner: 'wallet' in held ? named(held.accessKeyId) : named(held.lockerId),
+    Buckets: listed.length > 0 ? { Bucket: listed } : '',
   })
 }
 

@@ -1,12 +1,15 @@
 import { listObjects } from '../lists/list-objects.ts'
 import { listVersions } from '../lists/list-versions.ts'
-import type { Verbs } from '../operation.ts'
+import type { ServiceVerb, Verbs } from '../operation.ts'
 import { settingVerbs } from './bucket-settings.ts'
 import { createBucket, deleteBucket, getLocation, headBucket, listBuckets } from './buckets.ts'
 
+export const serviceVerbs: Readonly<Record<string, ServiceVerb>> = {
+  'GET service': { operation: listBuckets },
+}
+
 export const bucketVerbs: Verbs = {
   ...settingVerbs,
-  'GET service': { operation: listBuckets, needs: 'read' },
   'GET bucket': { operation: listObjects, needs: 'read' },
   'GET bucket?location': { operation: getLocation, needs: 'read' },
   'GET bucket?versions': { operation: listVersions, needs: 'read' },

@@ -27,7 +27,7 @@ const CIPHER = 'aes-256-gcm'
 const NONCE = new Uint8Array(12)
 
 const SECRET_BYTES = 30
-export const MAX_TOKEN_CHARACTERS = 2048
+export const MAX_TOKEN_CHARACTERS = 4096
 /** What is cached follows from the text alone. Whether access has ended is read anew for each request. */
 const CACHED = 1000
 

@@ -1,5 +1,5 @@
-// What an access key id and a session token stand for. Whether the key that asked for them still has access, the row of
-// the locker says: it is read for each request.
+// What an access key id and a session token stand for. Whether that still opens a locker, the row of the locker says: it
+// is read for each request.
 
 import { s3Error } from '@svc/s3/errors'
 import { type Context, unixNow } from '../../context.ts'
@@ -14,10 +14,7 @@ export interface CredentialsContext extends Context {
   findKey: FindKey
 }
 
-export interface S3Credential extends CredentialScope {
-  accessKeyId: string
-  secret: string
-}
+export type S3Credential = CredentialScope & { accessKeyId: string; secret: string }
 
 /** Null for what this gateway did not make, and for keys that were revoked or have expired. */
 export async function findCredential(

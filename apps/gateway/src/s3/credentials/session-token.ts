@@ -8,16 +8,33 @@ import type { CredentialKeys } from './credential-keys.ts'
 type S3Access = 'read' | 'write'
 
 /** What a credential opens. */
-export interface CredentialScope {
+export type CredentialScope = LockerScope | WalletScope
+
+interface Scope {
+  /** Whoever may write may read. */
+  access: S3Access
+  /** Unix seconds. */
+  expiresAt: number
+}
+
+/** One locker. */
+export interface LockerScope extends Scope {
   lockerId: string
   /** Who asked for it, and in which access epoch of the locker. */
   grant: NonNullable<Grant>
-  /** Whoever may write may read. */
-  access: S3Access
   /** Keys begin with it; empty for the whole locker. */
   prefix: string
+}
+
+/** All lockers that a wallet owns, also those that it opens later. */
+export interface WalletScope extends Scope {
+  wallet: string
+  /** The access epochs of lockers where access had been revoked before; 0 for all others. */
+  epochs: Readonly<Record<string, number>>
   /** Unix seconds. */
-  expiresAt: number
+  mintedAt: number
+  /** The id of a long-lived key. */
+  s3Key?: string
 }
 
 export interface Session {
@@ -30,8 +47,12 @@ const PREFIX = 'SVCS'
 const MARK_CHARACTERS = 16
 
 export function sealSession(keys: CredentialKeys, scope: CredentialScope, salt: Uint8Array): Session {
-  const { lockerId: l, grant, access: a, prefix: p, expiresAt: x } = scope
-  const token = keys.seal(utf8(JSON.stringify({ l, k: grant.key, e: grant.epoch, a, p, x })), salt)
+  const { access: a, expiresAt: x } = scope
+  const opens =
+    'wallet' in scope
+      ? { w: scope.wallet, e: scope.epochs, a, m: scope.mintedAt, x }
+      : { l: scope.lockerId, k: scope.grant.key, e: scope.grant.epoch, a, p: scope.prefix, x }
+  const token = keys.seal(utf8(JSON.stringify(opens)), salt)
   return { accessKeyId: idOf(keys, token), secret: keys.secretOf(token), token }
 }
 
@@ -43,8 +64,10 @@ export function openSession(
 ): (CredentialScope & { secret: string }) | null {
   const plain = keys.open(token)
   if (!plain || idOf(keys, token) !== accessKeyId) return null
-  const { l, k, e, a, p, x } = JSON.parse(fromUtf8(plain) as string) // as sealSession wrote it
-  return { lockerId: l, grant: { key: k, epoch: e }, access: a, prefix: p, expiresAt: x, secret: keys.secretOf(token) }
+  const { l, k, w, e, a, p, m, x } = JSON.parse(fromUtf8(plain) as string) // as sealSession wrote it
+  const secret = keys.secretOf(token)
+  if (w !== undefined) return { wallet: w, epochs: e, access: a, mintedAt: m, expiresAt: x, secret }
+  return { lockerId: l, grant: { key: k, epoch: e }, access: a, prefix: p, expiresAt: x, secret }
 }
 
 function idOf(keys: CredentialKeys, token: string): string {

@@ -48,6 +48,19 @@ export async function countWorkingKeys(tx: Tx, locker: Locker, now: number): Pro
   return Number(count)
 }
 
+/** Those of a wallet, as `keysOfLocker` has those of a locker. */
+export function keysOfWallet(db: Db, wallet: string, now: number): Promise<S3KeyTable[]> {
+  return db
+    .selectFrom('s3_keys')
+    .selectAll()
+    .where('locker_id', '=', '')
+    .where('minted_by', '=', wallet)
+    .where('expires_at', '>', now)
+    .orderBy('created_at')
+    .orderBy('access_key_id')
+    .execute()
+}
+
 export async function insertKey(tx: Tx, key: S3KeyTable): Promise<void> {
   await tx.insertInto('s3_keys').values(key).execute()
 }

@@ -11,7 +11,7 @@ import { emptyAnswer, xmlAnswer } from '../answers.ts'
 import type { S3Caller } from '../caller.ts'
 import { etagOf, validatorsOf } from '../etags.ts'
 import { changesNothing, readDirective } from '../objects/copy-object.ts'
-import { readSourceKey, requireSourceConditions } from '../objects/copy-source.ts'
+import { findSource, requireSourceConditions } from '../objects/copy-source.ts'
 import { deleteObject } from '../objects/delete-object.ts'
 import { noSuchKey, refuseVersion } from '../objects/find-object.ts'
 import { objectHeaders, readConditions } from '../objects/get-object.ts'
@@ -49,7 +49,11 @@ function hasBytes() {
   )
 }
 
-async function requireFolder({ database }: S3Context, { locker }: S3Caller, key: string): Promise<S3FolderTable> {
+async function requireFolder(
+  { database }: S3Context,
+  { locker }: Pick<S3Caller, 'locker'>,
+  key: string,
+): Promise<S3FolderTable> {
   const folder = await findFolder(database.db, locker.locker_id, key)
   if (!folder) throw noSuchKey()
   return folder
@@ -72,10 +76,11 @@ const copyFolder: S3Operation = async (context, request, caller) => {
   requireFolderKey(context, key)
   const replaces = readDirective(signed.headers)
   const check = readWriteCondition(signed.headers)
-  const sourceKey = readSourceKey(request, caller)
+  const { locker, key: sourceKey } = await findSource(context, request, caller)
   if (!isFolderKey(sourceKey)) throw hasBytes()
-  if (sourceKey === key && !replaces) throw changesNothing()
-  const source = await requireFolder(context, caller, sourceKey)
+  const isOnItself = locker.locker_id === caller.locker.locker_id && sourceKey === key
+  if (isOnItself && !replaces) throw changesNothing()
+  const source = await requireFolder(context, { locker }, sourceKey)
   requireSourceConditions(signed.headers, asFile(source))
   const { content_type: contentType, metadata } = source
   const about = replaces ? readObjectHeaders(signed.headers) : { contentType, metadata }

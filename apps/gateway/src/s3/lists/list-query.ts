@@ -60,9 +60,9 @@ export async function readPage(
 }
 
 /** What lists of every kind say. Text that may have any character is encoded where the client asks for it. */
-export function listHead({ locker }: S3Caller, { prefix, delimiter, limit, encoding }: ListQuery, { next }: KeyPage) {
+export function listHead({ bucket }: S3Caller, { prefix, delimiter, limit, encoding }: ListQuery, { next }: KeyPage) {
   return {
-    Name: locker.locker_id,
+    Name: bucket,
     Prefix: encodeKey(prefix, encoding),
     ...(delimiter !== '' && { Delimiter: encodeKey(delimiter, encoding) }),
     MaxKeys: limit,

@@ -1,4 +1,4 @@
-// Copying an object within its bucket, or giving it other headers. Bytes go through the gateway, and are hashed on the
+// Copying an object, or giving it other headers. Bytes go through the gateway, and are hashed on the
 // way: a copy has the hash of its source, or is none.
 
 import { ServiceError } from '@svc/http-service/service-error'
@@ -11,7 +11,7 @@ import { storeBytes } from '../../files/store-bytes.ts'
 import { requireGranted } from '../../lockers/access.ts'
 import { type FoundBytes, openBytes } from '../../transfers/answer-bytes.ts'
 import type { S3Caller } from '../caller.ts'
-import { etagOf } from '../etags.ts'
+import { etagOf, md5Of, withMd5 } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
 import { patientXmlAnswer } from '../patient-answer.ts'
 import type { S3Context } from '../room.ts'
@@ -28,8 +28,8 @@ export const copyObject: S3Operation = async (context, request, caller) => {
   const replaces = readDirective(signed.headers)
   const check = readWriteCondition(signed.headers)
   const source = await findCopySource(context, request, caller)
-  const about = replaces ? readObjectHeaders(signed.headers) : headersOf(source.file)
-  const isOnItself = source.file.filename === key
+  const about = replaces ? replacedHeaders(signed.headers, source.file) : headersOf(source.file)
+  const isOnItself = source.file.locker_id === caller.locker.locker_id && source.file.filename === key
   if (isOnItself && !replaces) throw changesNothing()
   const copying = isOnItself
     ? changeHeaders(context, caller, source, { ...about, check })
@@ -50,6 +50,11 @@ function resultOf(file: FileRow) {
 
 function headersOf({ content_type: contentType, metadata }: FileRow): ObjectHeaders {
   return { contentType, metadata }
+}
+
+function replacedHeaders(headers: Readonly<Record<string, string>>, file: FileRow): ObjectHeaders {
+  const { contentType, metadata } = readObjectHeaders(headers)
+  return { contentType, metadata: withMd5(metadata, md5Of(file)) }
 }
 
 export function readDirective({

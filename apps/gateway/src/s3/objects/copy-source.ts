@@ -3,33 +3,49 @@
 import { s3Error } from '@svc/s3/errors'
 import { readTarget } from '@svc/s3/target'
 import { requireServed } from '../../auth/restrictions.ts'
+import type { Locker } from '../../db/schema.ts'
 import type { FoundBytes } from '../../transfers/answer-bytes.ts'
 import { checkConditions } from '../../transfers/range-requests.ts'
-import { requireWithinPrefix, type S3Caller } from '../caller.ts'
+import { openBucket, requireWithinPrefix, type S3Caller } from '../caller.ts'
 import { quoted, validatorsOf } from '../etags.ts'
 import type { S3Request } from '../request.ts'
 import type { S3Context } from '../room.ts'
 import { findObject, refuseVersion } from './find-object.ts'
 
 export async function findCopySource(context: S3Context, request: S3Request, caller: S3Caller): Promise<FoundBytes> {
-  const source = await findObject(context, caller.locker, readSourceKey(request, caller))
+  const { locker, key } = await findSource(context, request, caller)
+  const source = await findObject(context, locker, key)
   requireSourceConditions(request.signed.headers, source.file)
   return source
 }
 
-/** Whoever may write only within a prefix reads only there, too. */
-export function readSourceKey({ signed: { headers } }: S3Request, { locker, credential }: S3Caller): string {
-  const { bucket, key, query } = readSource(headers['x-amz-copy-source'] ?? '')
-  if (bucket !== credential.lockerId) {
-    throw s3Error('AccessDenied', 'this access key opens another bucket', 'objects are copied within one bucket')
-  }
-  requireWithinPrefix(credential, key)
+/** A source may be in any locker that the credential opens. */
+export async function findSource(
+  context: S3Context,
+  request: S3Request,
+  caller: S3Caller,
+): Promise<{ locker: Locker; key: string }> {
+  const { bucket, key, query } = readSource(request, caller)
+  const { locker } = bucket === caller.bucket ? caller : await openBucket(context, caller.held, bucket)
   requireServed(locker)
   refuseVersion({ query })
-  return key
+  return { locker, key }
 }
 
-function readSource(header: string) {
+/** A key that writes only within a prefix reads only there, too. */
+export function readSource(
+  { signed: { headers } }: Pick<S3Request, 'signed'>,
+  { held, credential }: Pick<S3Caller, 'held' | 'credential'>,
+) {
+  const source = parseSource(headers['x-amz-copy-source'] ?? '')
+  if (!('wallet' in held) && source.bucket !== held.lockerId) {
+    throw s3Error('AccessDenied', 'this access key opens another bucket', 'objects are copied within one bucket')
+  }
+  requireWithinPrefix(credential, source.key)
+  return source
+}
+
+function parseSource(header: string) {
   const { path, parameters } = readTarget(header.startsWith('/') ? header : `/${header}`)
   const [, bucket, key] = /^\/([^/]+)\/(.+)$/s.exec(decodedPath(path)) ?? []
   if (bucket === undefined || key === undefined) throw badSource()

@@ -3,6 +3,7 @@
 import { canonicalJson } from '@svc/protocol/canonical'
 import { s3Error } from '@svc/s3/errors'
 import { mediaTypeProblem } from '../../files/media-type.ts'
+import { KEPT_MD5 } from '../etags.ts'
 import { refuseAcl } from '../owner.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -30,7 +31,8 @@ export function readObjectHeaders(headers: Headers): ObjectHeaders {
 
 /** The headers of an object as they were sent. */
 export function keptHeaders({ metadata }: { metadata: string | null }): Record<string, string> {
-  return metadata === null ? {} : JSON.parse(metadata)
+  const { [KEPT_MD5]: _, ...kept } = JSON.parse(metadata ?? '{}')
+  return kept
 }
 
 function standardHeaders(headers: Headers): Record<string, string> {

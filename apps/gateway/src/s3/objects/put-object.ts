@@ -7,7 +7,7 @@ import { ownedChunks } from '../../files/hash-along.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
 import { type Source, storeBytes } from '../../files/store-bytes.ts'
 import { emptyAnswer } from '../answers.ts'
-import { etagOf } from '../etags.ts'
+import { etagOf, withMd5 } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
 import { openBody, type S3Request } from '../request.ts'
 import { requireKey } from './find-object.ts'
@@ -19,7 +19,8 @@ export const putObject: S3Operation = async (context, request, caller) => {
   if (query.has('partNumber')) throw s3Error('InvalidArgument', 'a part belongs to an upload: send uploadId, too')
   refuseUnsupported(signed.headers)
   requireKey(context, key)
-  const about = readObjectHeaders(signed.headers)
+  const { contentType, metadata } = readObjectHeaders(signed.headers)
+  const about = { contentType, metadata: withMd5(metadata, signed.headers['content-md5']) }
   const check = readWriteCondition(signed.headers)
   const payload = openBody(request, maxObjectBytes(context, caller.locker.provider))
   const source = { size: requireSize(payload), ...readingOf(request, payload) }

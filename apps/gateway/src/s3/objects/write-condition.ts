@@ -5,7 +5,7 @@ import type { FileRow } from '../../db/schema.ts'
 import { etagOf, quoted, validatorsOf } from '../etags.ts'
 import { noSuchKey } from './find-object.ts'
 
-type Before = Pick<FileRow, 'content_hash' | 'object_id' | 'object_bytes' | 'size_bytes' | 'uploaded_at'>
+type Before = Pick<FileRow, 'content_hash' | 'object_id' | 'object_bytes' | 'size_bytes' | 'uploaded_at' | 'metadata'>
 
 /** Throws unless an object may be replaced or deleted. A name without bytes is no object. */
 export type WriteCondition = (before: Before | null) => void

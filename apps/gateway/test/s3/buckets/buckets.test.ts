@@ -111,7 +111,16 @@ it.each([
   ['GET', 'requestPayment', 200, null],
   ['GET', 'inventory', 501, 'NotImplemented'],
   ['PUT', 'versioning', 501, 'NotImplemented'],
-  ['DELETE', 'lifecycle', 501, 'NotImplemented'],
+  ['DELETE', 'cors', 204, null],
+  ['DELETE', 'encryption', 204, null],
+  ['DELETE', 'lifecycle', 204, null],
+  ['DELETE', 'ownershipControls', 204, null],
+  ['DELETE', 'policy', 204, null],
+  ['DELETE', 'publicAccessBlock', 204, null],
+  ['DELETE', 'replication', 204, null],
+  ['DELETE', 'tagging', 204, null],
+  ['DELETE', 'website', 204, null],
+  ['DELETE', 'object-lock', 501, 'NotImplemented'],
 ])('ADD-44 answers %s ?%s with %i %s', async (method, name, status, code) => {
   expect(await bucket.send(method, `?${name}=`)).toMatchObject({ status, code })
 })

@@ -164,6 +164,7 @@ forEachDatabaseInGate('the store of S3 keys', (database) => {
     prefix: '',
     minted_by: 'owner',
     minted_epoch: 0,
+    minted_epochs: null,
     created_at: 100,
     expires_at: 200,
     last_used_at: null,

@@ -9,7 +9,8 @@ import { ed25519Identity, evmIdentity, expectRefusal, openTestGateway } from '@s
 import { expect, it, onTestFinished } from 'vitest'
 import { createCredentialKeys, MAX_TOKEN_CHARACTERS, SALT_BYTES } from '../../../src/s3/credentials/credential-keys.ts'
 import { isKeyId, newKeyId } from '../../../src/s3/credentials/key-ids.ts'
-import { type CredentialScope, openSession, sealSession } from '../../../src/s3/credentials/session-token.ts'
+import { MAX_EPOCHS } from '../../../src/s3/credentials/mint-credentials.ts'
+import { type LockerScope, openSession, sealSession } from '../../../src/s3/credentials/session-token.ts'
 import { askCredentials, askKey, done, found, listKeys } from './credentials-house.ts'
 
 forEachDatabase('short-lived S3 credentials', (database) => {
@@ -133,15 +134,14 @@ const seed = randomBytes(32)
 const keys = createCredentialKeys(ed25519Signer(seed))
 const foreign = createCredentialKeys(ed25519Signer(randomBytes(32)))
 
-const SCOPE: CredentialScope = {
+const SCOPE: LockerScope = {
   lockerId: 'locker_0123456789ab',
   grant: { key: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2', epoch: 3 },
   access: 'write',
   prefix: 'photos/',
   expiresAt: 1_800_000_000,
 }
-const seal = (scope: Partial<CredentialScope> = {}) =>
-  sealSession(keys, { ...SCOPE, ...scope }, randomBytes(SALT_BYTES))
+const seal = (scope: Partial<LockerScope> = {}) => sealSession(keys, { ...SCOPE, ...scope }, randomBytes(SALT_BYTES))
 
 it('ADD-42 session tokens hold all that a credential opens, and replicas with the same key open them', () => {
   const { accessKeyId, secret, token } = seal()
@@ -158,6 +158,15 @@ it('ADD-42 credentials have the form that clients check, also with the longest p
     expect(token.length).toBeLessThanOrEqual(MAX_TOKEN_CHARACTERS)
     expect(openSession(keys, accessKeyId, token)).not.toBeNull()
   }
+})
+
+it('ADD-42 a session token of a wallet has room for the epochs of its lockers', () => {
+  const ids = Array.from({ length: MAX_EPOCHS }, (_, i) => `locker_${String(i).padStart(12, '0')}`)
+  const epochs = Object.fromEntries(ids.map((id) => [id, 12_345_678]))
+  const { access, expiresAt } = SCOPE
+  const scope = { wallet: SCOPE.grant.key, epochs, mintedAt: expiresAt, access, expiresAt }
+  const { accessKeyId, secret, token } = sealSession(keys, scope, randomBytes(SALT_BYTES))
+  expect(openSession(keys, accessKeyId, token)).toEqual({ ...scope, secret })
 })
 
 it('T-95 tokens show nothing of what they hold, and two of the same scope have nothing in common', () => {

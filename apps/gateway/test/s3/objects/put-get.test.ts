@@ -18,7 +18,7 @@ const base64Sha256 = (bytes: string) => createHash('sha256').update(bytes).diges
 forEachDatabase('objects of S3', (database) => {
   const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
   const bucket = forEachTest(() => house.bucket())
-  const { put, get, head, remove, bytesOf } = objectsOf(bucket)
+  const { put, get, head, remove, copy, bytesOf } = objectsOf(bucket)
 
   it.each([
     ['a buffer', 70_000],
@@ -35,6 +35,30 @@ forEachDatabase('objects of S3', (database) => {
     const row = { content_type: 'image/png', size_bytes: length, metadata: null, ...hashed }
     expect(await rowOf(house, bucket.locker, 'a/b.bin')).toMatchObject(row)
     expect(await bytesOf('a/b.bin')).toEqual(bytes)
+  })
+
+  it('T-96 the ETag is the MD5 of bytes whose client sent it, until other bytes come', async () => {
+    const md5 = (bytes: string) => createHash('md5').update(bytes)
+    const ContentMD5 = md5('bytes').digest('base64')
+    const ETag = `"${md5('bytes').digest('hex')}"`
+    const sent = { ContentMD5, Metadata: { a: '1' } }
+    expect(await put('sum', 'bytes', sent)).toMatchObject({ ETag })
+    expect(await head('sum')).toMatchObject({ ETag, Metadata: { a: '1' } })
+    expect((await bucket.send('GET', 'sum')).headers.get('content-md5')).toBeNull()
+    const { Contents } = await bucket.client.send(new ListObjectsV2Command({ Bucket: bucket.name, Prefix: 'sum' }))
+    expect(Contents).toMatchObject([{ Key: 'sum', ETag }])
+    expect((await get('sum', { IfMatch: ETag })).ETag).toBe(ETag)
+    await expectS3Error(put('sum', 'x', { IfMatch: etagOf('bytes') }), 412, 'PreconditionFailed')
+    await expectS3Error(put('sum', 'other', { ContentMD5 }), 400, 'BadDigest')
+    await expectS3Error(put('sum', 'other', { ContentMD5: 'AAAA' }), 400, 'InvalidDigest')
+    const { CopyObjectResult } = await copy('sum', 'copy')
+    expect(CopyObjectResult).toMatchObject({ ETag })
+    await copy('sum', 'sum', { MetadataDirective: 'REPLACE', Metadata: { b: '2' } })
+    expect(await head('sum')).toMatchObject({ ETag, Metadata: { b: '2' } })
+    await put('sum', 'bytes')
+    expect(await head('sum')).toMatchObject({ ETag: etagOf('bytes'), Metadata: {} })
+    await bucket.locker.put('copy', 'other')
+    expect(await head('copy')).toMatchObject({ ETag: etagOf('other') })
   })
 
   it('T-96 keeps metadata and headers, and other bytes under the name have none of them', async () => {
