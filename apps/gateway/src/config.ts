@@ -15,6 +15,7 @@ import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/http-service/tracing'
 import type { SalesSecrets } from '@svc/payments/selling/settings'
+import { readS3Config, type S3Config } from './adapters/s3/settings.ts'
 import {
   type EvmRegistryConfig,
   type EvmRegistrySecrets,
@@ -50,7 +51,6 @@ import {
   type X402Config,
   type X402Secrets,
 } from './purchases/settings.ts'
-import { readS3Config, type S3Config } from './s3/settings.ts'
 
 export interface Config {
   mode: Mode

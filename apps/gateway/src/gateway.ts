@@ -38,7 +38,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   await context.continuity.start()
   await noteSigningKey(context)
   const rooms = await createRooms(context, secrets)
-  opened.defer(() => rooms.transfers.egress.save())
+  opened.defer(() => rooms.http.egress.save())
   opened.defer(() => rooms.log.writer.stop())
   opened.defer(() => rooms.log.witnesses.stop())
   const service = createService({

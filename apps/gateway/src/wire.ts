@@ -2,6 +2,13 @@
 
 import type { Service } from '@svc/http-service/service'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { createHttp, type HttpContext } from './adapters/http/room.ts'
+import { httpRoutes } from './adapters/http/routes.ts'
+import { credentialRoutes } from './adapters/s3/credentials/routes.ts'
+import { createS3, type S3Context } from './adapters/s3/room.ts'
+import { s3Routes } from './adapters/s3/routes.ts'
+import { createTus, type TusContext } from './adapters/tus/room.ts'
+import { tusRoutes } from './adapters/tus/routes.ts'
 import { nextLogAnchor } from './anchors/log/next-log-anchor.ts'
 import { logStanding } from './anchors/log/standing.ts'
 import { type AnchorsContext, createAnchors } from './anchors/room.ts'
@@ -20,6 +27,7 @@ import { summarizeDeliveries } from './files/delivery/schedule.ts'
 import { adoptArrived } from './files/direct-uploads.ts'
 import { firstUrls } from './files/lists/download-urls.ts'
 import { firstFiles } from './files/lists/list-files.ts'
+import { continueSessions } from './files/parts/close-session.ts'
 import { createFiles, type FilesContext } from './files/room.ts'
 import { fileRoutes } from './files/routes.ts'
 import { checkHealth } from './info/health.ts'
@@ -37,14 +45,6 @@ import { createPages, type PagesContext, viewerUrl } from './pages/room.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { createPurchases, type PurchasesContext } from './purchases/context.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
-import { credentialRoutes } from './s3/credentials/routes.ts'
-import { createS3, type S3Context } from './s3/room.ts'
-import { s3Routes } from './s3/routes.ts'
-import { createTransfers, type TransfersContext } from './transfers/room.ts'
-import { transferRoutes } from './transfers/routes.ts'
-import { continueSessions } from './transfers/sessions/close-session.ts'
-import { createTus, type TusContext } from './tus/room.ts'
-import { tusRoutes } from './tus/routes.ts'
 
 export interface Rooms {
   auth: Auth
@@ -53,7 +53,7 @@ export interface Rooms {
   purchases: PurchasesContext
   lockers: LockersContext
   files: FilesContext
-  transfers: TransfersContext
+  http: HttpContext
   s3: S3Context
   tus: TusContext
   attestations: AttestationsContext
@@ -82,8 +82,8 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   )
   const files = createFiles(context, { manifestChanged: attestations.manifestChanged })
   const pages = createPages(context)
-  const transfers = createTransfers(files, { viewerUrl: (linkId, filename) => viewerUrl(pages, linkId, filename) })
-  const s3 = createS3(transfers)
+  const http = createHttp(files, { viewerUrl: (linkId, filename) => viewerUrl(pages, linkId, filename) })
+  const s3 = createS3(http)
   const lockers = createLockers(context, {
     listFiles: (locker) => firstFiles(context, locker),
     mintUrls: (caller, ttl_min) => firstUrls(files, caller, ttl_min),
@@ -95,7 +95,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
         { ...context, publisher: anchors.publisher, nextLogAnchor: (statement) => nextLogAnchor(anchors, statement) },
         locker,
       ),
-    saveEgress: transfers.egress.save,
+    saveEgress: http.egress.save,
   })
   const purchases = await createPurchases(context, { keysAt: info.keysAt }, secrets)
   const evidence = createEvidence(context, {
@@ -113,8 +113,8 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     queueEntry: anchors.queueEntry,
     logKey: log.identity.key,
     publishedLog: log.published,
-    continueSessions: (tx, lockerId, seconds) => continueSessions(transfers, tx, lockerId, seconds),
-    saveEgress: transfers.egress.save,
+    continueSessions: (tx, lockerId, seconds) => continueSessions(http, tx, lockerId, seconds),
+    saveEgress: http.egress.save,
   })
   return {
     auth,
@@ -123,9 +123,9 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     purchases,
     lockers,
     files,
-    transfers,
+    http,
     s3,
-    tus: createTus(transfers),
+    tus: createTus(http),
     attestations,
     anchors,
     log,
@@ -141,7 +141,7 @@ export function addRoutes(service: Service, rooms: Rooms): void {
   purchaseRoutes(service, auth, rooms.purchases)
   lockerRoutes(service, auth, rooms.lockers)
   fileRoutes(service, auth, rooms.files)
-  transferRoutes(service, auth, rooms.transfers)
+  httpRoutes(service, auth, rooms.http)
   if (rooms.s3.config.s3.enabled) s3Routes(service, rooms.s3)
   credentialRoutes(service, auth, rooms.s3)
   tusRoutes(service, auth, rooms.tus)

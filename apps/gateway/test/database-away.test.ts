@@ -13,8 +13,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'
 import type { Schema } from '../src/db/schema.ts'
+import { openTestSession, publicBytes } from './adapters/http/sessions/sessions.ts'
 import { runCommand } from './gateway-process.ts'
-import { openTestSession, publicBytes } from './transfers/sessions/sessions.ts'
 
 let server: KillablePostgres
 let house: TestGateway

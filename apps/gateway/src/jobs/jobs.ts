@@ -3,6 +3,7 @@
 import { forgetNonces } from '@svc/guard/nonces'
 import { ServiceError } from '@svc/http-service/service-error'
 import { type JobRun, PermanentError, type Queue } from '@svc/queue/queue'
+import { sweepKeys } from '../adapters/s3/credentials/sweep-keys.ts'
 import { attestPayment } from '../anchors/attest-payment.ts'
 import { retryEntries, writeEntry } from '../anchors/evm-registry/write-entry.ts'
 import { anchorLog } from '../anchors/log/anchor-log.ts'
@@ -16,6 +17,8 @@ import { forgetSpending } from '../budgets/budgets.ts'
 import { unixNow } from '../context.ts'
 import { DELIVERY_ATTEMPTS, deliverObject, dropStaged } from '../files/delivery/deliver-object.ts'
 import { sweepDeliveries } from '../files/delivery/schedule.ts'
+import { resumeFinalizations, sweepSessions } from '../files/parts/close-session.ts'
+import type { PartsContext } from '../files/parts/context.ts'
 import type { FilesContext } from '../files/room.ts'
 import { sweepObjects } from '../files/sweep-objects.ts'
 import type { LogContext } from '../log/room.ts'
@@ -25,9 +28,6 @@ import type { PurchasesContext } from '../purchases/context.ts'
 import { watchPayments } from '../purchases/protocols/solana-pay/watch.ts'
 import { resumeSettlements } from '../purchases/protocols/x402/settle.ts'
 import { sweepQuotes } from '../purchases/sweep.ts'
-import { sweepKeys } from '../s3/credentials/sweep-keys.ts'
-import type { TransfersContext } from '../transfers/room.ts'
-import { resumeFinalizations, sweepSessions } from '../transfers/sessions/close-session.ts'
 import type { JobPayloads, Nothing } from './job-payloads.ts'
 
 const BRIDGE_ATTEMPTS = 10
@@ -40,11 +40,11 @@ interface JobRooms {
   files: FilesContext
   log: LogContext
   purchases: PurchasesContext
-  transfers: TransfersContext
+  http: PartsContext
 }
 
 /** Call this once. From then on the workers do what is due. */
-export function registerJobs({ anchors, attestations, files, log, purchases, transfers }: JobRooms): void {
+export function registerJobs({ anchors, attestations, files, log, purchases, http }: JobRooms): void {
   const { queue, config, rateLimiter, database, continuity } = attestations
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
   const deliveries: HandleOptions = { concurrency: 4, maxAttempts: DELIVERY_ATTEMPTS }
@@ -53,7 +53,7 @@ export function registerJobs({ anchors, attestations, files, log, purchases, tra
   handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }) => runPushJob(anchors, receipt_id))
   handle('bridge', { maxAttempts: BRIDGE_ATTEMPTS }, ({ receipt_id }) => writeEntry(anchors, receipt_id))
   handle('attest-payment', { concurrency: 5 }, ({ receipt_id }) => attestPayment(anchors, receipt_id))
-  handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => transfers.finalizeSession(session_id))
+  handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => http.finalizeSession(session_id))
   handle('settle-object', deliveries, ({ object_id }, { signal }) => deliverObject(files, object_id, signal))
   handle('drop-staged', deliveries, ({ object_id }, { signal }) => dropStaged(files, object_id, signal))
 
@@ -65,9 +65,9 @@ export function registerJobs({ anchors, attestations, files, log, purchases, tra
   regularly(60, 'watch-payments', (run) => watchPayments(purchases, run.signal))
   regularly(60, 'forget-nonces', () => database.commit((tx) => forgetNonces(tx, unixNow(attestations))))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
-  regularly(60, 'resume-finalizations', () => resumeFinalizations(transfers))
+  regularly(60, 'resume-finalizations', () => resumeFinalizations(http))
   regularly(3600, 'forget-spending', () => forgetSpending(attestations))
-  regularly(300, 'sweep-sessions', () => sweepSessions(transfers))
+  regularly(300, 'sweep-sessions', () => sweepSessions(http))
   regularly(300, 'sweep-objects', () => sweepObjects(files))
   regularly(600, 'sweep-quotes', (run) => sweepQuotes(attestations, run.signal))
   regularly(3600, 'sweep-s3-keys', (run) => sweepKeys(files, run.signal))

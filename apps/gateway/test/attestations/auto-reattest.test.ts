@@ -4,8 +4,8 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { forEachTest } from '@svc/devnet/for-tests'
 import { ed25519Identity, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTestSession } from '../adapters/http/sessions/sessions.ts'
 import { confirm, confirmBatch, upload } from '../files/confirm/confirm.ts'
-import { openTestSession } from '../transfers/sessions/sessions.ts'
 import { attest, expectChain, statusOf } from './attest.ts'
 
 const source = () => ({ stream: Readable.from([Buffer.from('fetched')]), contentType: null, size: null, finalUrl: '' })

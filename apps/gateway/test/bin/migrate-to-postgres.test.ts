@@ -14,8 +14,8 @@ import {
 } from '@svc/testbed/test-gateway'
 import { Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openTestSession, publicBytes } from '../adapters/http/sessions/sessions.ts'
 import { runCommand } from '../gateway-process.ts'
-import { openTestSession, publicBytes } from '../transfers/sessions/sessions.ts'
 
 const REAL_TIME = { now: Date.now, advance: () => {} }
 

@@ -11,7 +11,6 @@ import { announceKey } from '../../src/operations/keys/announce-key.ts'
 import { retireKey } from '../../src/operations/keys/retire-key.ts'
 import { revokeKey as revokeSigningKey } from '../../src/operations/keys/revoke-key.ts'
 import { examineDatabase } from '../../src/operations/replay/replay.ts'
-import { runCommand } from '../gateway-process.ts'
 import {
   askKey,
   askWalletKey,
@@ -21,7 +20,8 @@ import {
   listWalletKeys,
   revokeKey,
   revokeWalletKey,
-} from '../s3/credentials/credentials-house.ts'
+} from '../adapters/s3/credentials/credentials-house.ts'
+import { runCommand } from '../gateway-process.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
 

@@ -13,7 +13,7 @@ import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { publicBytes } from '../transfers/sessions/sessions.ts'
+import { publicBytes } from '../adapters/http/sessions/sessions.ts'
 import { manifestOf } from './confirm/confirm.ts'
 
 const SLOW = ['arweave', 'filecoin']

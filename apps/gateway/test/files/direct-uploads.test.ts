@@ -9,7 +9,7 @@ import { expect, it } from 'vitest'
 import { adoptUpload, currentBytes, giveUpUpload } from '../../src/files/direct-uploads.ts'
 import { findDirectUpload } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { createFile, put, rowOf, sha256 } from '../transfers/transfers.ts'
+import { createFile, put, rowOf, sha256 } from '../adapters/http/transfers.ts'
 import { confirm as confirmIn, watchedStorage } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 

@@ -5,9 +5,9 @@ import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import { utf8 } from '@svc/protocol/bytes'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import type { Reply } from '@svc/testbed/test-gateway'
-import { type Bucket, openS3House } from '../s3/s3-house.ts'
-import { openTestSession } from '../transfers/sessions/sessions.ts'
-import { CHUNK, send, tusToken } from '../tus/uploads.ts'
+import { openTestSession } from '../adapters/http/sessions/sessions.ts'
+import { type Bucket, openS3House } from '../adapters/s3/s3-house.ts'
+import { CHUNK, send, tusToken } from '../adapters/tus/uploads.ts'
 import { pathOf } from './files.ts'
 
 interface Outcome {

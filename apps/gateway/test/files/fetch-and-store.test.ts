@@ -10,7 +10,7 @@ import { beforeEach, expect, it } from 'vitest'
 import type { LockerCaller } from '../../src/auth/callers.ts'
 import { fetchAndStore as storeFetched } from '../../src/files/fetch-and-store.ts'
 import type { FilesContext } from '../../src/files/room.ts'
-import { publicBytes } from '../transfers/sessions/sessions.ts'
+import { publicBytes } from '../adapters/http/sessions/sessions.ts'
 import { type ErrorReply, entryOf, manifestOf, sha256, upload } from './confirm/confirm.ts'
 import { lockerRow } from './files.ts'
 

@@ -3,7 +3,7 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { compareCodePoints } from '@svc/protocol/order'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { expect, it } from 'vitest'
-import type { Bucket } from '../s3/s3-house.ts'
+import type { Bucket } from '../adapters/s3/s3-house.ts'
 import { encodedKey, openDoors } from './doors.ts'
 import { lockerRow, pathOf, sendRaw } from './files.ts'
 

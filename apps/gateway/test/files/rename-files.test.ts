@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
 import { moveNames } from '../../src/files/rename-store.ts'
 import { findFile, lockFile, lockFiles } from '../../src/files/store.ts'
-import { objectRow } from '../transfers/transfers.ts'
+import { objectRow } from '../adapters/http/transfers.ts'
 import { lockerRow, storeFile } from './files.ts'
 
 interface Renamed {

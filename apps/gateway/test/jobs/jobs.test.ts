@@ -3,8 +3,8 @@ import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JobPayloads } from '../../src/jobs/job-payloads.ts'
+import { openTestSession } from '../adapters/http/sessions/sessions.ts'
 import { storeFile } from '../files/files.ts'
-import { openTestSession } from '../transfers/sessions/sessions.ts'
 
 forEachDatabase('jobs', (database) => {
   let house: TestGateway

@@ -9,7 +9,7 @@ import {
   type TestLocker,
 } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openTestSession } from '../transfers/sessions/sessions.ts'
+import { openTestSession } from '../adapters/http/sessions/sessions.ts'
 
 const WRITE = ['locker:write']
 const FULL = 'LOCKER_CAPACITY_EXCEEDED'

@@ -14,8 +14,8 @@ import {
   type TestLocker,
 } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { openTestSession } from '../adapters/http/sessions/sessions.ts'
 import { scrape } from '../info/metrics/scrape.ts'
-import { openTestSession } from '../transfers/sessions/sessions.ts'
 
 const READ = ['locker:read']
 const WRITE = ['locker:write']

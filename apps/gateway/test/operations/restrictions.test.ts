@@ -11,11 +11,11 @@ import {
   type TestLocker,
 } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { resumeFinalizations, sweepSessions } from '../../src/transfers/sessions/close-session.ts'
-import { createSessionFinalizer } from '../../src/transfers/sessions/finalize-session.ts'
-import { finalizeUpload } from '../../src/transfers/sessions/http/read-session.ts'
+import { finalizeUpload } from '../../src/adapters/http/sessions/read-session.ts'
+import { resumeFinalizations, sweepSessions } from '../../src/files/parts/close-session.ts'
+import { createSessionFinalizer } from '../../src/files/parts/finalize-session.ts'
+import { openTestSession } from '../adapters/http/sessions/sessions.ts'
 import { attest } from '../attestations/attest.ts'
-import { openTestSession } from '../transfers/sessions/sessions.ts'
 
 interface Urls {
   download_url: string
@@ -131,16 +131,16 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     const { locker, session } = await furnished()
     const cutOff = await openTestSession(house, locker, { files: [{ filename: 'c.txt' }], ttl_min: 10 })
     const { rooms, context } = house.gateway
-    const { transfers } = rooms
+    const { http } = rooms
     await cutOff.raw(0, 'cut ')
     await cutOff.raw(1, 'off')
     // The locker is frozen while the finalization has the session: after it has looked, before it writes.
     const finalizeSession = createSessionFinalizer({
-      ...transfers,
+      ...http,
       providers: {
-        ...transfers.providers,
+        ...http.providers,
         named(name) {
-          const provider = transfers.providers.named(name)
+          const provider = http.providers.named(name)
           const write: StorageProvider['write'] = async (...bytes) => {
             await restrict(locker, 'frozen')
             return provider.write(...bytes)
@@ -149,15 +149,15 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
         },
       },
     })
-    const finalized = await finalizeUpload({ ...transfers, finalizeSession }, cutOff.opened.session_id)
+    const finalized = await finalizeUpload({ ...http, finalizeSession }, cutOff.opened.session_id)
     expect(finalized).toMatchObject({ status: 'partial', files: [{ ok: false }] })
     expect((await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')).body.restriction?.state).toBe('frozen')
     house.clock.advance(5 * 86_400)
-    await sweepSessions(transfers)
+    await sweepSessions(http)
     await restrict(locker, 'taken_down')
     house.clock.advance(5 * 86_400)
-    await sweepSessions(transfers)
-    await resumeFinalizations(transfers)
+    await sweepSessions(http)
+    await resumeFinalizations(http)
     await context.queue.drain()
     for (const { status } of [session, cutOff]) expect((await status()).body.status).toBe('partial')
 

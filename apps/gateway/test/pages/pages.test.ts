@@ -11,7 +11,7 @@ import { onlyProvider } from '@svc/testbed/only-provider'
 import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
-import { openTestSession } from '../transfers/sessions/sessions.ts'
+import { openTestSession } from '../adapters/http/sessions/sessions.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const SCRIPT = 'console.log("page")'

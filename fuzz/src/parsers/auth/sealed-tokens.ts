@@ -1,11 +1,11 @@
 // Tokens that only the gateway can read: of tus uploads, and of S3 sessions.
 
+import { createCredentialKeys } from '@svc/gateway/adapters/s3/credentials/credential-keys'
+import { isKeyId, newKeyId } from '@svc/gateway/adapters/s3/credentials/key-ids'
+import { openSession, sealSession } from '@svc/gateway/adapters/s3/credentials/session-token'
 import { bearerToken } from '@svc/gateway/auth/bearer-token'
 import { createTokenSealer } from '@svc/gateway/auth/sealed-tokens'
-import { createCredentialKeys } from '@svc/gateway/s3/credentials/credential-keys'
-import { isKeyId, newKeyId } from '@svc/gateway/s3/credentials/key-ids'
-import { openSession, sealSession } from '@svc/gateway/s3/credentials/session-token'
-import { isTokenOf, sessionIdOf, uploadToken } from '@svc/gateway/transfers/sessions/session-token'
+import { isTokenOf, sessionIdOf, uploadToken } from '@svc/gateway/files/parts/session-token'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
 

@@ -1,6 +1,6 @@
 // Conditional requests. An example is JSON: the headers of a request.
 
-import { checkConditions, isRangeStillGood, needsOurTags } from '@svc/gateway/transfers/range-requests'
+import { checkConditions, isRangeStillGood, needsOurTags } from '@svc/gateway/adapters/http/range-requests'
 import { json, must, type Parser } from '../engine/parser.ts'
 
 const ETAG = '"sha256:e3b0c442"'

@@ -1,6 +1,6 @@
 // Times as headers and signatures write them.
 
-import { checkConditions } from '@svc/gateway/transfers/range-requests'
+import { checkConditions } from '@svc/gateway/adapters/http/range-requests'
 import { formatAmzDate, formatHttpDate, parseAmzDate, parseHttpDate } from '@svc/s3/dates'
 import { latin1, must, type Parser } from '../engine/parser.ts'
 

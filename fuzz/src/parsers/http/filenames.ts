@@ -2,9 +2,9 @@
 
 import { validateHeaderValue } from 'node:http'
 import { posix, win32 } from 'node:path'
+import { inlineDisposition } from '@svc/gateway/adapters/http/file-headers'
+import { encodedName } from '@svc/gateway/adapters/tus/headers'
 import { isSameMediaType, mediaTypeProblem } from '@svc/gateway/files/media-type'
-import { inlineDisposition } from '@svc/gateway/transfers/file-headers'
-import { encodedName } from '@svc/gateway/tus/headers'
 import { pathValues } from '@svc/http-service/paths'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import { encodeKey } from '@svc/s3/xml'

@@ -1,7 +1,7 @@
 // The body of a part in JSON, as it arrives in pieces.
 
 import { Readable } from 'node:stream'
-import { readPartBody } from '@svc/gateway/transfers/sessions/http/part-body'
+import { readPartBody } from '@svc/gateway/adapters/http/sessions/part-body'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { json, must, mustEqual, type Parser } from '../engine/parser.ts'

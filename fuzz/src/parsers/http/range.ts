@@ -1,6 +1,6 @@
 // The Range header, after the size of the file: `10 bytes=2-5`.
 
-import { readRange } from '@svc/gateway/transfers/range-requests'
+import { readRange } from '@svc/gateway/adapters/http/range-requests'
 import { latin1, mustEqual, type Parser } from '../engine/parser.ts'
 
 export function open(): Parser {

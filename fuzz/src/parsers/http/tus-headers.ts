@@ -1,9 +1,9 @@
 // Headers of tus requests. An example is JSON: the headers.
 
-import { readChecksum } from '@svc/gateway/tus/checksums'
-import { partialIds } from '@svc/gateway/tus/concat'
-import { isChunk, numberOf, requireChunk, requireVersion } from '@svc/gateway/tus/headers'
-import { readMetadata } from '@svc/gateway/tus/metadata'
+import { readChecksum } from '@svc/gateway/adapters/tus/checksums'
+import { partialIds } from '@svc/gateway/adapters/tus/concat'
+import { isChunk, numberOf, requireChunk, requireVersion } from '@svc/gateway/adapters/tus/headers'
+import { readMetadata } from '@svc/gateway/adapters/tus/metadata'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { accepted, json, must, type Parser } from '../engine/parser.ts'

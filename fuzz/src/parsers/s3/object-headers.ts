@@ -1,8 +1,8 @@
 // What a client says about an object: its type, metadata, and the object that it copies. An example is JSON: the headers.
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { readSource } from '@svc/gateway/s3/objects/copy-source'
-import { keptHeaders, readObjectHeaders, refuseUnsupported } from '@svc/gateway/s3/objects/object-headers'
+import { readSource } from '@svc/gateway/adapters/s3/objects/copy-source'
+import { keptHeaders, readObjectHeaders, refuseUnsupported } from '@svc/gateway/adapters/s3/objects/object-headers'
 import { readChecksums } from '@svc/s3/checksums'
 import { S3Error } from '@svc/s3/errors'
 import { accepted, json, must, mustEqual, type Parser } from '../engine/parser.ts'

@@ -1,6 +1,6 @@
 // XML of requests, and what our own writer makes of it.
 
-import { readPartList } from '@svc/gateway/s3/multipart/part-list'
+import { readPartList } from '@svc/gateway/adapters/s3/multipart/part-list'
 import { S3Error } from '@svc/s3/errors'
 import { readXml, textOf, writeXml, type XmlElement, type XmlValue } from '@svc/s3/xml'
 import { accepted, must, mustEqual, type Parser } from '../engine/parser.ts'

@@ -5,6 +5,8 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { type AccessChange, insertAccessChange } from '../../continuity/access-changes.ts'
 import { type AccessDocument, accessChangesSince } from '../../continuity/documents.ts'
 import type { AnnouncedKeyTable, Locker, S3KeyTable, Tx } from '../../db/schema.ts'
+import { endWalletKey } from '../../files/parts/end-wallet-key.ts'
+import { expireSessionsOfKey } from '../../files/parts/store.ts'
 import {
   allSigningKeys,
   deleteAnnouncedKey,
@@ -14,8 +16,6 @@ import {
 } from '../../keys/store.ts'
 import { putOperator, removeOperatorFrom } from '../../lockers/operators.ts'
 import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../../lockers/store.ts'
-import { endWalletKey } from '../../transfers/end-wallet-key.ts'
-import { expireSessionsOfKey } from '../../transfers/sessions/store.ts'
 import type { Restored } from './restored.ts'
 
 /** Of two in the same second, the one that gives or lifts does not count. */

@@ -3,7 +3,7 @@ import type { ErrorBody } from '@svc/api/errors'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ed25519Identity, expectRefusal, openTestGateway, type SignedCall } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { rowOf } from '../../transfers/transfers.ts'
+import { rowOf } from '../../adapters/http/transfers.ts'
 import { insertFiles, storeFile } from '../files.ts'
 import {
   confirm,

@@ -12,7 +12,7 @@ import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import type { Reply, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { expect } from 'vitest'
-import { createFile, put } from '../../transfers/transfers.ts'
+import { createFile, put } from '../../adapters/http/transfers.ts'
 
 export interface ErrorReply {
   error: string

@@ -6,7 +6,7 @@ import { unixNow } from '../../../src/context.ts'
 import { deliverObject } from '../../../src/files/delivery/deliver-object.ts'
 import { sweepDeliveries } from '../../../src/files/delivery/schedule.ts'
 import { renewLocker } from '../../../src/purchases/renewal.ts'
-import { publicBytes } from '../../transfers/sessions/sessions.ts'
+import { publicBytes } from '../../adapters/http/sessions/sessions.ts'
 import { entryOf, manifestOf } from '../confirm/confirm.ts'
 import { deliveryHouse, hex } from './delivery-house.ts'
 

@@ -4,7 +4,7 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { startProcess } from '@svc/devnet/start-process'
 import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { publicBytes } from '../../transfers/sessions/sessions.ts'
+import { publicBytes } from '../../adapters/http/sessions/sessions.ts'
 import { entryOf, manifestOf } from '../confirm/confirm.ts'
 import { deliveryHouse, hex, openDeliveryHouse, openStages } from './delivery-house.ts'
 

@@ -2,7 +2,7 @@ import type { FileDeleted } from '@svc/api/files'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
-import { publicBytes } from '../../transfers/sessions/sessions.ts'
+import { publicBytes } from '../../adapters/http/sessions/sessions.ts'
 import { confirm, entryOf } from '../confirm/confirm.ts'
 import { deliveryHouse, hex } from './delivery-house.ts'
 

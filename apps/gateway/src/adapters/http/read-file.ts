@@ -1,0 +1,135 @@
+// Reading a file by a short URL or by the public link: whole, a range of it, or only if it has changed.
+
+import { hash } from 'node:crypto'
+import type { Bytes } from '@svc/http-service/answer'
+import type { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { lockerNotOpen, receiptNotFound } from '../../auth/errors.ts'
+import { requireServed } from '../../auth/restrictions.ts'
+import { findReceiptAndLocker } from '../../auth/store.ts'
+import type { Db, Locker } from '../../db/schema.ts'
+import type { CurrentBytes } from '../../files/direct-uploads.ts'
+import { fileNotFound, uploadError } from '../../files/errors.ts'
+import { findStored } from '../../files/parts/store.ts'
+import { findViewed, isViewId, type ViewsContext } from '../../files/parts/view.ts'
+import { findFile, findLockerOf } from '../../files/store.ts'
+import { isLinkHandle, publicLinkOf } from '../../lockers/public-link.ts'
+import { answerBytes, type FoundBytes, findBytes, type ReadingContext } from './answer-bytes.ts'
+import { refuseAsCode } from './fetch-destination.ts'
+import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from './file-headers.ts'
+import type { OpenedFile } from './open-token.ts'
+import { needsOurTags, readRange, type Validators } from './range-requests.ts'
+import { redirectDownload } from './redirects.ts'
+
+export async function readByToken(context: ReadingContext, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
+  refuseAsCode(wire.headers, opened.file.content_type)
+  const bytes = await findBytes(context, opened.locker, opened.file)
+  // A provider signs its addresses for GET only, knows nothing of our tags, and does not send compressed bytes as they are.
+  const isProxied = wire.method === 'HEAD' || needsOurTags(wire.headers) || bytes.isEncoded === true
+  const redirect = isProxied ? null : await redirectDownload(context, opened, bytes)
+  if (!redirect) return answerBytes(context, bytes, wire, aboutFile(bytes, TOKEN_HEADERS))
+  context.egress.count(opened.locker.locker_id, requestedBytes(wire, bytes))
+  return redirect
+}
+
+/** Never redirects: a shared link must not reveal a provider's address. */
+export async function readPublicly(
+  context: ReadingContext & ViewsContext,
+  { receipt_id: id, filename }: { receipt_id: string; filename: string },
+  wire: WireRequest,
+): Promise<Bytes> {
+  const { db } = context.database
+  if (isViewId(id)) return readUploaded(context, id, filename, wire)
+  const locker = await findLinkedLocker(context, id)
+  requireServed(locker)
+  const file = await findFile(db, locker.locker_id, filename)
+  if (!file) throw fileNotFound(filename)
+  refuseAsCode(wire.headers, file.content_type)
+  const bytes = await findBytes(context, locker, file)
+  return answerBytes(context, bytes, wire, aboutFile(bytes, PUBLIC_LINK_HEADERS))
+}
+
+/** By the view of an upload: while the file still has the bytes that were uploaded, and no others of its locker. */
+async function readUploaded(
+  context: ReadingContext & ViewsContext,
+  viewId: string,
+  filename: string,
+  wire: WireRequest,
+): Promise<Bytes> {
+  const { db } = context.database
+  const session = await findViewed(context, viewId)
+  if (!session) throw viewEnded()
+  const stored = await findStored(db, session.session_id, filename)
+  const locker = stored && (await findLockerOf(db, session))
+  if (!locker) throw notViewed(filename)
+  requireServed(locker)
+  const file = await findFile(db, locker.locker_id, filename)
+  if (file?.content_hash !== stored.content_hash) throw notViewed(filename)
+  const bytes = await findBytes(context, locker, file)
+  // Bytes that were sent straight to the provider may have been found just now.
+  if (bytes.file.content_hash !== stored.content_hash) throw notViewed(filename)
+  refuseAsCode(wire.headers, file.content_type)
+  return answerBytes(context, bytes, wire, aboutFile(bytes, TOKEN_HEADERS))
+}
+
+/** The answer for a receipt that does not exist: a view that is over says no more than one that never was. */
+function viewEnded(): ServiceError {
+  return uploadError('receipt_not_found', 'there is no receipt with this id', {
+    layer: 'viewer',
+    recovery_hint:
+      'use the viewer_url to the letter; it ends with its upload session, so ask the owner for another link',
+    next_best_method: 'none',
+  })
+}
+
+function notViewed(filename: string): ServiceError {
+  return uploadError('FILE_NOT_FOUND', 'this upload shows no file of this name', {
+    layer: 'viewer',
+    recovery_hint: 'read the session for its names; a file that was replaced, renamed or deleted is shown no more',
+    next_best_method: 'GET /v1/upload-sessions/{session_id}',
+    filename,
+  })
+}
+
+/** What a provider will send, unless the client breaks off. */
+function requestedBytes({ headers }: WireRequest, { size }: FoundBytes): number {
+  const range = readRange(headers.range, size)
+  if (range === 'unsatisfiable') return 0
+  return range === 'whole' ? size : range.end - range.start + 1
+}
+
+async function findLinkedLocker({ database: { db }, continuity }: ReadingContext, id: string): Promise<Locker> {
+  const locker = isLinkHandle(id) ? await findLockerOf(db, { link_handle: id }) : await findLockerOfReceipt(db, id)
+  if (locker && publicLinkOf(locker).id === id) return locker
+  throw receiptNotFound(continuity)
+}
+
+async function findLockerOfReceipt(db: Db, id: string): Promise<Locker | null> {
+  const found = await findReceiptAndLocker(db, id)
+  if (found && !found.locker) throw lockerNotOpen(found.receipt)
+  return found?.locker ?? null
+}
+
+function aboutFile(bytes: FoundBytes, policy: Readonly<Record<string, string>>) {
+  const { filename, content_type: contentType } = bytes.file
+  const { etag, validators } = validatorsOf(bytes)
+  const { modifiedAt } = validators
+  return {
+    headers: { ...policy, ...fileHeaders({ filename, contentType, etag, size: bytes.size, modifiedAt }) },
+    validators,
+  }
+}
+
+/**
+ * The hash of a file is its tag once it is recorded. Until then it is the hash of the object's id, which no other bytes
+ * have; that tag stays good, so that a download which began before can be continued.
+ */
+function validatorsOf({ file: { content_hash, uploaded_at }, key }: CurrentBytes): {
+  etag: string
+  validators: Validators
+} {
+  const objectTag = `"object:${hash('sha256', `etag ${key.id}`).slice(0, 32)}"`
+  const modifiedAt = uploaded_at === null ? null : Math.floor(Date.parse(uploaded_at) / 1000) * 1000
+  const etag = content_hash === null ? objectTag : `"${content_hash}"`
+  return { etag, validators: { etags: [etag, objectTag], modifiedAt } }
+}

@@ -1,0 +1,39 @@
+import type { Query } from '@svc/api/endpoint'
+import type { UploadedPart, uploadPart as uploadPartEndpoint } from '@svc/api/upload-sessions'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { maxPartBytes as maxPartBytesOf } from '../../../files/parts/record-parts.ts'
+import type { Session } from '../../../files/parts/store.ts'
+import { requireOpenFile, storePart } from '../../../files/parts/store-part.ts'
+import { grantOf } from '../../../lockers/access.ts'
+import type { HttpContext } from '../room.ts'
+import { readPartBody } from './part-body.ts'
+
+interface Upload {
+  session: Session
+  fileId: string
+  query: Query<typeof uploadPartEndpoint>
+  wire: WireRequest
+}
+
+export async function uploadPart(
+  context: HttpContext,
+  { session, fileId, query, wire }: Upload,
+): Promise<UploadedPart> {
+  const file = await requireOpenFile(context, session, fileId)
+  const maxPartBytes = maxPartBytesOf(context, session.provider)
+  const body = readPartBody(wire, query, maxPartBytes)
+  try {
+    const part = await storePart(context, { ...body, session, file, grant: grantOf(session), maxPartBytes })
+    return {
+      session_id: session.session_id,
+      file_id: file.file_id,
+      index: part.index,
+      received_bytes: part.size,
+      total_received_bytes: part.totalBytes,
+      sha256: part.sha256,
+      status: 'partial',
+    }
+  } finally {
+    body.release()
+  }
+}

@@ -1,0 +1,75 @@
+import type { UploadedBytes } from '@svc/api/transfers'
+import type { Bytes } from '@svc/http-service/answer'
+import { bodyStream, requireBodyWithin } from '@svc/http-service/body-stream'
+import { type ServiceError, ValidationError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { uploadError } from '../../files/errors.ts'
+import { isSameMediaType } from '../../files/media-type.ts'
+import { maxObjectBytes } from '../../files/objects.ts'
+import type { FilesContext } from '../../files/room.ts'
+import { storeBytes } from '../../files/store-bytes.ts'
+import { AccessEnded } from '../../lockers/access.ts'
+import { invalidToken, type OpenedFile } from './open-token.ts'
+import { redirectUpload } from './redirects.ts'
+
+/** The file changes once the new bytes are complete and durable; until then nothing of them is visible. */
+export async function writeByToken(
+  context: FilesContext,
+  opened: OpenedFile,
+  wire: WireRequest,
+  { proxy }: { proxy?: string },
+): Promise<UploadedBytes | Bytes> {
+  const { locker, file, grant } = opened
+  const maxBytes = maxObjectBytes(context, locker.provider)
+  requireAcceptable(wire, file.upload_content_type, maxBytes)
+  const length = wire.headers['content-length']
+  const size = length === undefined ? null : Number(length)
+  const redirect = proxy === '1' ? null : await redirectUpload(context, opened, size)
+  if (redirect) return redirect
+  const source = { open: () => bodyStream(wire, maxBytes), size, hash: 'later' } as const
+  const { locker_id, filename, object_bytes } = await storeBytes(context, locker, source, {
+    filename: file.filename,
+    contentType: file.upload_content_type,
+    expectedHash: file.upload_expected_hash,
+    grant,
+    mayCreate: false,
+  }).catch((error) => {
+    throw error instanceof AccessEnded ? invalidToken() : error
+  })
+  return { ok: true, locker_id, filename, size_bytes: object_bytes!, status: 'awaiting_confirmation' }
+}
+
+/** Refuses an upload by its headers, before the first byte. */
+function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: number): void {
+  const { headers } = wire
+  if (!isSameMediaType(lockedType, headers['content-type'])) throw otherType(lockedType)
+  if (!isPlain(headers['content-encoding'])) throw encoded()
+  if (headers['content-range'] !== undefined) {
+    throw new ValidationError({
+      loc: ['header', 'Content-Range'],
+      msg: 'a file is uploaded whole, or in an upload session',
+    })
+  }
+  requireBodyWithin(wire, maxBytes)
+}
+
+function isPlain(coding: string | undefined): boolean {
+  return coding === undefined || coding.trim().toLowerCase() === 'identity'
+}
+
+function otherType(locked: string): ServiceError {
+  return uploadError('CONTENT_TYPE_MISMATCH', `Content-Type is not ${locked}, which the file was created with`, {
+    layer: 'gateway',
+    recovery_hint: 'send upload_headers as they were given; or create the file again with another content_type',
+    next_best_method: 'PUT upload_url',
+    expected: locked,
+  })
+}
+
+function encoded(): ServiceError {
+  return uploadError('unsupported_encoding', 'uploads are taken as they are to be kept, not compressed', {
+    layer: 'gateway',
+    recovery_hint: 'send the bytes without Content-Encoding',
+    next_best_method: 'PUT upload_url',
+  })
+}

@@ -1,0 +1,42 @@
+// What an access key id and a session token stand for. Whether that still opens a locker, the row of the locker says: it
+// is read for each request.
+
+import { s3Error } from '@svc/s3/errors'
+import { type Context, unixNow } from '../../../context.ts'
+import type { CredentialKeys } from './credential-keys.ts'
+import { isKeyId } from './key-ids.ts'
+import { scopeOfKey, secretOfKey } from './key-rows.ts'
+import { type CredentialScope, openSession } from './session-token.ts'
+import type { FindKey } from './store.ts'
+
+export interface CredentialsContext extends Context {
+  credentialKeys: CredentialKeys
+  findKey: FindKey
+}
+
+export type S3Credential = CredentialScope & { accessKeyId: string; secret: string }
+
+/** Null for what this gateway did not make, and for keys that were revoked or have expired. */
+export async function findCredential(
+  context: CredentialsContext,
+  accessKeyId: string,
+  sessionToken: string | null,
+): Promise<S3Credential | null> {
+  if (sessionToken === null) return findLongLived(context, accessKeyId)
+  const session = openSession(context.credentialKeys, accessKeyId, sessionToken)
+  if (!session) return null
+  if (session.expiresAt <= unixNow(context)) throw expired()
+  return { ...session, accessKeyId }
+}
+
+async function findLongLived(context: CredentialsContext, accessKeyId: string): Promise<S3Credential | null> {
+  const { credentialKeys, findKey } = context
+  const row = isKeyId(credentialKeys, accessKeyId) ? await findKey(accessKeyId) : null
+  if (!row || row.expires_at <= unixNow(context)) return null
+  return { ...scopeOfKey(row), accessKeyId, secret: secretOfKey(credentialKeys, row) }
+}
+
+/** Clients know this code, and some then ask for new credentials by themselves. */
+function expired() {
+  return s3Error('ExpiredToken', 'these credentials have expired', 'ask for new ones: svc s3 credentials')
+}

@@ -1,0 +1,88 @@
+// Credentials for an hour at most: of one locker for its owner and its operators, and of all lockers for a wallet that owns
+// them. They end with the access of the key that asked for them.
+
+import type { Body } from '@svc/api/endpoint'
+import type {
+  mintS3Credentials as endpoint,
+  S3Credentials,
+  WalletS3Credentials,
+  mintWalletS3Credentials as walletEndpoint,
+} from '@svc/api/s3-credentials'
+import { ServiceError } from '@svc/http-service/service-error'
+import { isoSeconds } from '@svc/protocol/evidence'
+import type { RequestEnvelope } from '@svc/protocol/request-envelope'
+import type { EnvelopeWalletCaller, LockerCaller } from '../../../auth/callers.ts'
+import { limitSigner } from '../../../auth/limits.ts'
+import { requireWritable } from '../../../auth/restrictions.ts'
+import { unixNow } from '../../../context.ts'
+import { allowedMinutes } from '../../../files/urls.ts'
+import { grantTo } from '../../../lockers/access.ts'
+import { SALT_BYTES } from './credential-keys.ts'
+import type { CredentialsContext } from './find-credential.ts'
+import { connectionOf, doorOf, epochsNow, requireDoor, requireFolder, requireOwned } from './scope.ts'
+import { type CredentialScope, sealSession } from './session-token.ts'
+
+const DEFAULT_TTL_MINUTES = 60
+/** A session token has room for so many. */
+export const MAX_EPOCHS = 80
+
+export async function mintCredentials(
+  context: CredentialsContext,
+  { locker, signer, envelope }: LockerCaller,
+  { ttl_min = DEFAULT_TTL_MINUTES, access = 'read', prefix = '' }: Body<typeof endpoint>,
+): Promise<S3Credentials> {
+  requireDoor(context)
+  requireSigned(access, envelope)
+  if (access === 'write') requireWritable(locker)
+  const minutes = allowedMinutes(locker, signer, ttl_min)
+  const scope = {
+    lockerId: locker.locker_id,
+    grant: grantTo(signer.identity, locker),
+    access,
+    prefix: requireFolder(context, prefix),
+    expiresAt: unixNow(context) + minutes * 60,
+  }
+  await limitSigner(context, signer)
+  return {
+    ...sealed(context, scope),
+    access,
+    prefix,
+    expires_at: isoSeconds(scope.expiresAt),
+    ...connectionOf(context, locker.locker_id),
+  }
+}
+
+export async function mintWalletCredentials(
+  context: CredentialsContext,
+  { signer, envelope }: EnvelopeWalletCaller,
+  { ttl_min = DEFAULT_TTL_MINUTES, access = 'read' }: Body<typeof walletEndpoint>,
+): Promise<WalletS3Credentials> {
+  requireDoor(context)
+  requireSigned(access, envelope)
+  await limitSigner(context, signer)
+  const wallet = signer.identity
+  const mintedAt = unixNow(context)
+  const epochs = epochsNow(await requireOwned(context.database.db, wallet), MAX_EPOCHS)
+  const scope = { wallet, epochs, mintedAt, access, expiresAt: mintedAt + ttl_min * 60 }
+  return { ...sealed(context, scope), access, expires_at: isoSeconds(scope.expiresAt), ...doorOf(context) }
+}
+
+function sealed({ credentialKeys, randomBytes }: CredentialsContext, scope: CredentialScope) {
+  const { accessKeyId, secret, token } = sealSession(credentialKeys, scope, randomBytes(SALT_BYTES))
+  return { access_key_id: accessKeyId, secret_access_key: secret, session_token: token }
+}
+
+function requireSigned(access: CredentialScope['access'], { ops }: RequestEnvelope): void {
+  if (access === 'write' && !ops.includes('locker:write')) throw writeNotSigned()
+}
+
+function writeNotSigned(): ServiceError {
+  return new ServiceError(
+    'MISSING_OPS',
+    'credentials that write need locker:write, and the envelope does not have it',
+    {
+      hint: 'sign with ops: ["locker:write"], or ask for access "read"',
+      details: { required_ops: ['locker:write'] },
+    },
+  )
+}

@@ -1,0 +1,52 @@
+// What a new credential may open.
+
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import type { Context } from '../../../context.ts'
+import type { Db, Locker } from '../../../db/schema.ts'
+import { folderProblem } from '../../../files/name-files.ts'
+import { lockersOwnedBy } from '../../../lockers/store.ts'
+
+export function requireFolder(context: Context, prefix: string): string {
+  if (prefix === '') return prefix
+  const problem = folderProblem(context, prefix)
+  if (problem) throw new ValidationError({ loc: ['body', 'prefix'], msg: problem })
+  return prefix
+}
+
+/** Those that a credential of the wallet opens. Anybody can make wallets, so one without a locker gets no credentials. */
+export async function requireOwned(db: Db, wallet: string): Promise<Locker[]> {
+  const lockers = await lockersOwnedBy(db, wallet)
+  if (lockers.length > 0) return lockers
+  throw new ServiceError('locker_not_found', 'this wallet owns no open locker', {
+    hint: 'buy one first: credentials of a wallet also open the lockers that it opens later',
+  })
+}
+
+/** The epochs of lockers where access was revoked before: access of an earlier epoch has ended. Newest lockers first. */
+export function epochsNow(lockers: readonly Locker[], limit = lockers.length): Record<string, number> {
+  const revoked = lockers.filter(({ revoked_before }) => revoked_before > 0).toReversed()
+  return Object.fromEntries(revoked.slice(0, limit).map(({ locker_id, access_epoch }) => [locker_id, access_epoch]))
+}
+
+export function requireDoor({ config }: Context): void {
+  if (config.s3.enabled) return
+  throw new ServiceError('S3_DISABLED', 'this gateway serves no S3 clients', {
+    hint: 'its operator can set S3_DOOR=on; until then, use signed requests and short URLs',
+  })
+}
+
+/** Where clients find the door, and what they call the locker there. */
+export function connectionOf(context: Context, lockerId: string) {
+  return { ...doorOf(context), bucket: lockerId }
+}
+
+export function doorOf({ config: { s3, http } }: Context) {
+  return { endpoint: endpointOf(s3.host, http.baseUrl), region: s3.region }
+}
+
+/** A host of its own has the scheme and the port of the gateway. */
+function endpointOf(host: string | null, baseUrl: string): string {
+  if (host === null) return `${baseUrl}/s3`
+  const { protocol, port } = new URL(baseUrl)
+  return `${protocol}//${host}${port === '' ? '' : `:${port}`}`
+}

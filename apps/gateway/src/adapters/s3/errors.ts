@@ -1,0 +1,88 @@
+// Errors of the gateway as clients of S3 know them: a code of theirs, with our message and hint.
+
+import type { ErrorCode } from '@svc/api/errors'
+import type { ErrorAnswer, RequestLine } from '@svc/http-service/door'
+import { targetOf } from '@svc/http-service/door'
+import { EVERY_ANSWER } from '@svc/http-service/send'
+import { ServiceError } from '@svc/http-service/service-error'
+import { S3Error, type S3ErrorCode, s3Error } from '@svc/s3/errors'
+import { writeXml } from '@svc/s3/xml'
+import { AccessEnded } from '../../lockers/access.ts'
+import { XML_TYPE } from './answers.ts'
+import { accessEnded } from './caller.ts'
+
+const CODES: Partial<Record<ErrorCode, S3ErrorCode>> = {
+  malformed_request: 'InvalidRequest',
+  validation_error: 'InvalidArgument',
+  SIGNATURE_INVALID: 'AccessDenied',
+  LOADED_AS_CODE: 'AccessDenied',
+  LOCKER_FROZEN: 'AccessDenied',
+  LOCKER_TAKEN_DOWN: 'AccessDenied',
+  FILE_NOT_FOUND: 'NoSuchKey',
+  CONTENT_NOT_FOUND: 'NoSuchKey',
+  method_not_allowed: 'MethodNotAllowed',
+  request_timeout: 'RequestTimeout',
+  HASH_MISMATCH: 'BadDigest',
+  PRECONDITION_FAILED: 'PreconditionFailed',
+  body_too_large: 'MaxMessageLengthExceeded',
+  UPLOAD_TOO_LARGE: 'EntityTooLarge',
+  unsupported_encoding: 'NotImplemented',
+  RANGE_NOT_SATISFIABLE: 'InvalidRange',
+  expectation_failed: 'ExpectationFailed',
+  headers_too_large: 'RequestHeaderSectionTooLarge',
+  // Clients of S3 send such requests again, after a pause.
+  RATE_LIMITED: 'SlowDown',
+  overloaded: 'SlowDown',
+  database_unavailable: 'ServiceUnavailable',
+  database_behind: 'ServiceUnavailable',
+  logbook_unavailable: 'ServiceUnavailable',
+  STORAGE_UNAVAILABLE: 'ServiceUnavailable',
+  // A 403, as elsewhere: a 5xx would be sent again and again.
+  LOCKER_CAPACITY_EXCEEDED: 'QuotaExceeded',
+}
+
+/** Null for what is our fault, and not for clients to see. */
+export function asS3Error(error: unknown): S3Error | null {
+  if (error instanceof S3Error) return error
+  if (error instanceof AccessEnded) return accessEnded()
+  return error instanceof ServiceError ? fromService(error) : null
+}
+
+function fromService(error: ServiceError): S3Error {
+  const code = CODES[error.code] ?? (error.status < 500 ? 'InvalidRequest' : 'InternalError')
+  return s3Error(code, error.message, error.body('').hint, error.headers)
+}
+
+export function errorAnswer(
+  { code, status, message, hint, headers }: S3Error,
+  requestId: string,
+  request: RequestLine,
+): ErrorAnswer {
+  const [Resource = ''] = targetOf(request).split('?', 1)
+  const body = {
+    Code: code,
+    Message: message,
+    ...(hint && { Hint: hint }),
+    Resource,
+    RequestId: requestId,
+    HostId: requestId,
+  }
+  return {
+    status,
+    headers: { ...ERROR_HEADERS, ...idHeaders(requestId), ...headers },
+    text: request.method === 'HEAD' ? '' : writeXml('Error', body),
+  }
+}
+
+const ERROR_HEADERS = {
+  ...EVERY_ANSWER,
+  'content-type': XML_TYPE,
+  'cache-control': 'no-store',
+  // A presigned URL is a credential.
+  'referrer-policy': 'no-referrer',
+}
+
+/** The names that clients of S3 look for. */
+export function idHeaders(requestId: string): Record<string, string> {
+  return { 'x-amz-request-id': requestId, 'x-amz-id-2': requestId }
+}

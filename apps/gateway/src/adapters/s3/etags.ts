@@ -1,0 +1,54 @@
+// What clients compare objects by.
+
+import { hash } from 'node:crypto'
+import { bare } from '@svc/protocol/bytes'
+import { canonicalJson } from '@svc/protocol/canonical'
+import { formatEtag } from '@svc/s3/etag'
+import type { FileRow } from '../../db/schema.ts'
+import type { Validators } from '../http/range-requests.ts'
+
+type Tagged = Pick<FileRow, 'content_hash' | 'object_id' | 'metadata'>
+
+/**
+ * The MD5 of the bytes, where their client sent it; else by the hash of a file once it is recorded, and until then by its
+ * object, which never has other bytes.
+ */
+export function etagOf(file: Tagged): string {
+  const { content_hash, object_id } = file
+  const md5 = md5Of(file)
+  if (md5 !== undefined) return `"${Buffer.from(md5, 'base64').toString('hex')}"`
+  return content_hash === null ? objectEtag(object_id) : formatEtag(bare(content_hash))
+}
+
+/** Kept among the headers of an object, because these are replaced with its bytes. It is never answered as one. */
+export const KEPT_MD5 = 'content-md5'
+
+/** Base64. */
+export function md5Of({ metadata }: Pick<FileRow, 'metadata'>): string | undefined {
+  return metadata?.includes(KEPT_MD5) ? JSON.parse(metadata)[KEPT_MD5] : undefined
+}
+
+/** `md5`: of a request whose bytes are checked by it, or of an object with the same bytes. */
+export function withMd5(metadata: string | null, md5: string | undefined): string | null {
+  return md5 === undefined ? metadata : canonicalJson({ ...JSON.parse(metadata ?? '{}'), [KEPT_MD5]: md5 })
+}
+
+function objectEtag(objectId: string | null): string {
+  return formatEtag(hash('sha256', `etag ${objectId}`))
+}
+
+/** What was answered before the hash was recorded stays good, so that a download can be continued. */
+export function validatorsOf(file: Tagged & Pick<FileRow, 'uploaded_at'>): Validators {
+  const { uploaded_at } = file
+  const modifiedAt = uploaded_at === null ? null : Math.floor(Date.parse(uploaded_at) / 1000) * 1000
+  return { etags: [etagOf(file), objectEtag(file.object_id)], modifiedAt }
+}
+
+/** Some clients leave out the quotes. */
+export function quoted(tags: string): string {
+  if (tags.includes('"') || tags.trim() === '*') return tags
+  return tags
+    .split(',')
+    .map((tag) => `"${tag.trim()}"`)
+    .join(', ')
+}

@@ -1,0 +1,61 @@
+// The uploads of a locker, which are upload sessions with one file and no token. Whoever opens the locker by a credential
+// sees all of them; one ends with the access of the key that began it.
+
+import { type S3Error, s3Error } from '@svc/s3/errors'
+import { unixNow } from '../../../context.ts'
+import { isLeased } from '../../../files/parts/close-session.ts'
+import { findSession, findSessionFile, type Session, type SessionFile } from '../../../files/parts/store.ts'
+import { grantOf, isGranted } from '../../../lockers/access.ts'
+import type { S3Caller } from '../caller.ts'
+import type { S3Request } from '../request.ts'
+import type { S3Context } from '../room.ts'
+
+export interface Upload {
+  session: Session
+  file: SessionFile
+}
+
+/** Of the only file. */
+export const FILE_ID = 'f_0001'
+
+/** One that is under way. */
+export async function requireUpload(context: S3Context, request: S3Request, caller: S3Caller): Promise<Upload> {
+  const upload = await findUpload(context, request, caller)
+  if (!upload || !isUnderWay(upload.session, unixNow(context))) throw noSuchUpload()
+  return upload
+}
+
+/** Also one that is over. */
+export async function findUpload(
+  { database: { db } }: S3Context,
+  { key, query }: S3Request,
+  { locker }: S3Caller,
+): Promise<Upload | null> {
+  const id = query.get('uploadId') ?? ''
+  const session = /^us_[0-9a-f]{32}$/.test(id) ? await findSession(db, id) : null
+  if (session?.door !== 's3' || session.locker_id !== locker.locker_id) return null
+  const file = await findSessionFile(db, id, FILE_ID)
+  return file?.filename === key ? { session, file } : null
+}
+
+/** An upload that is being completed is, for as long as that takes. */
+export function isUnderWay(session: Session, now: number): boolean {
+  if (session.closed_at !== null) return false
+  return isLeased(session, now) || (now < session.expires_at && isGranted(session, grantOf(session)))
+}
+
+export function noSuchUpload(): S3Error {
+  return s3Error(
+    'NoSuchUpload',
+    'there is no such upload of this key: it was completed or aborted, or has expired',
+    'begin another one',
+  )
+}
+
+export const MAX_PART_NUMBER = 10_000
+
+export function readPartNumber(text: string | undefined): number {
+  const number = /^\d{1,5}$/.test(text ?? '') ? Number(text) : 0
+  if (number >= 1 && number <= MAX_PART_NUMBER) return number
+  throw s3Error('InvalidArgument', `partNumber must be a whole number from 1 to ${MAX_PART_NUMBER}`)
+}

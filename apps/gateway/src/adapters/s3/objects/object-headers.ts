@@ -1,0 +1,100 @@
+// What a client says about an object that it stores: its type, and headers that it wants to have back.
+
+import { canonicalJson } from '@svc/protocol/canonical'
+import { s3Error } from '@svc/s3/errors'
+import { mediaTypeProblem } from '../../../files/media-type.ts'
+import { KEPT_MD5 } from '../etags.ts'
+import { refuseAcl } from '../owner.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+export interface ObjectHeaders {
+  contentType: string
+  /** As `files.metadata` keeps it. */
+  metadata: string | null
+}
+
+const DEFAULT_TYPE = 'binary/octet-stream'
+const KEPT = ['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'expires']
+const META = 'x-amz-meta-'
+/** Of names and values together, as at AWS. */
+const MAX_METADATA_BYTES = 2048
+const MAX_HEADER_BYTES = 1024
+
+export function readObjectHeaders(headers: Headers): ObjectHeaders {
+  const contentType = headers['content-type'] || DEFAULT_TYPE
+  const problem = mediaTypeProblem(contentType)
+  if (problem !== null) throw s3Error('InvalidArgument', `Content-Type ${problem}`)
+  const kept = { ...standardHeaders(headers), ...userMetadata(headers) }
+  return { contentType, metadata: Object.keys(kept).length === 0 ? null : canonicalJson(kept) }
+}
+
+/** The headers of an object as they were sent. */
+export function keptHeaders({ metadata }: { metadata: string | null }): Record<string, string> {
+  const { [KEPT_MD5]: _, ...kept } = JSON.parse(metadata ?? '{}')
+  return kept
+}
+
+function standardHeaders(headers: Headers): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const name of KEPT) {
+    const value = name === 'content-encoding' ? withoutFraming(headers[name]) : headers[name]
+    if (value === undefined || value === '') continue
+    if (value.length > MAX_HEADER_BYTES) {
+      throw s3Error('InvalidArgument', `the header ${name} may have ${MAX_HEADER_BYTES} bytes`)
+    }
+    kept[name] = value
+  }
+  return kept
+}
+
+/** `aws-chunked` is how the body was sent, and no encoding of the object. */
+function withoutFraming(encoding: string | undefined): string | undefined {
+  const codings = encoding?.split(',').map((coding) => coding.trim())
+  return codings?.filter((coding) => coding.toLowerCase() !== 'aws-chunked').join(', ')
+}
+
+/** Values of a presigned URL come from its query, which can hold more than a header. */
+const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/
+const NOT_IN_NAMES = /[^\w!#$%&'*+.^`|~-]/
+
+function userMetadata(headers: Headers): Record<string, string> {
+  const kept: Record<string, string> = {}
+  let bytes = 0
+  for (const [name, value] of Object.entries(headers)) {
+    if (!name.startsWith(META)) continue
+    if (name.length === META.length || NOT_IN_NAMES.test(name) || NOT_IN_HEADERS.test(value)) {
+      throw s3Error('InvalidArgument', 'a name or value of the metadata is not one that a header can have')
+    }
+    bytes += name.length - META.length + value.length
+    kept[name] = value
+  }
+  if (bytes <= MAX_METADATA_BYTES) return kept
+  throw s3Error('MetadataTooLarge', `names and values of the metadata may have ${MAX_METADATA_BYTES} bytes together`)
+}
+
+/** A client that asks for one of these must not believe that it got it. */
+const REFUSED = [
+  'x-amz-object-lock-',
+  'x-amz-server-side-encryption',
+  'x-amz-copy-source-server-side-encryption-',
+  'x-amz-tagging',
+  'x-amz-website-redirect-location',
+  'x-amz-write-offset-bytes',
+]
+
+/** Refuses headers that ask for something that objects do not have here. All other headers mean nothing, or are read elsewhere. */
+export function refuseUnsupported(headers: Headers): void {
+  refuseAcl(headers)
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === 'x-amz-tagging-directive') continue
+    const isClass = name === 'x-amz-storage-class'
+    const isRefused = isClass ? value !== 'STANDARD' : REFUSED.some((prefix) => name.startsWith(prefix))
+    if (!isRefused) continue
+    throw s3Error(
+      'NotImplemented',
+      `the header ${name.slice(0, 60)} asks for something that objects do not have here`,
+      isClass ? 'leave it out, or send STANDARD' : 'leave it out',
+    )
+  }
+}

@@ -1,0 +1,106 @@
+// An upload is kept in blocks of one length, so that a provider can place them in the file's object as they come: nothing
+// is copied at the end. What is less than a block is an object of its own, the tail; requests that are cut off and small
+// chunks add to it until it makes a block.
+
+import { Readable } from 'node:stream'
+import { bare } from '@svc/protocol/bytes'
+import { hashAlong } from '../../files/confirm/hash-object.ts'
+import { writeObject } from '../../files/objects.ts'
+import { streamOf } from '../../files/parts/copy-parts.ts'
+import { fileKey, writeInPlace } from '../../files/parts/open-parts.ts'
+import { findPartsBetween, type Part } from '../../files/parts/part-store.ts'
+import { maxFileBytes, type WrittenPart } from '../../files/parts/record-parts.ts'
+import { findSessionFile } from '../../files/parts/store.ts'
+import type { TusContext } from './room.ts'
+import type { Upload } from './upload.ts'
+
+/** The largest block, which is kept in memory while it arrives. */
+export const MAX_BLOCK_BYTES = 8 * 1024 * 1024
+/** From this many on they are put together: an upload in tiny chunks has few parts, and each byte is copied seldom. */
+export const MAX_TAIL_PARTS = 64
+
+/** Where an upload is: whole blocks, and what has come of the next one. */
+export interface Progress {
+  offset: number
+  blocks: number
+  tail: Part[]
+}
+
+export async function readProgress({ database }: TusContext, { file, tus }: Upload): Promise<Progress> {
+  const offset = file.received_bytes
+  const blocks = Math.floor(offset / tus.block_bytes)
+  const isWhole = offset === blocks * tus.block_bytes
+  return { offset, blocks, tail: isWhole ? [] : await findPartsBetween(database.db, file, blocks, file.top_index) }
+}
+
+export function tailBytes({ tail }: Progress): number {
+  return tail.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+}
+
+/** How long the block that is being filled will be: the last one ends with the file. */
+export function blockLength({ file, tus }: Upload, { blocks }: Progress): number {
+  const { size_bytes } = file
+  return size_bytes === null ? tus.block_bytes : Math.min(tus.block_bytes, size_bytes - blocks * tus.block_bytes)
+}
+
+/** The bytes after the tail, as an object of their own. */
+export async function writeTail(
+  context: TusContext,
+  { session, file }: Upload,
+  { blocks, tail }: Progress,
+  fresh: Readable,
+  size: number | null,
+): Promise<WrittenPart> {
+  const hash = hashAlong(fresh)
+  const object = await writeObject(context, session.provider, fresh, { contentType: file.content_type, size })
+  return { index: blocks + tail.length, object, ref: null, sha256: bare(hash()) }
+}
+
+/** The tail and what follows it as one part: the whole block in its place, or an object of its own. */
+export async function joinTail(
+  context: TusContext,
+  upload: Upload,
+  progress: Progress,
+  fresh: readonly Buffer[],
+): Promise<WrittenPart> {
+  const { session } = upload
+  const index = progress.blocks
+  const size = tailBytes(progress) + fresh.reduce((sum, { length }) => sum + length, 0)
+  const provider = context.providers.named(session.provider)
+  async function* bytes(): AsyncGenerator<Buffer> {
+    if (progress.tail.length > 0) yield* streamOf(provider, progress.tail) as AsyncIterable<Buffer>
+    yield* fresh
+  }
+  const source = Readable.from(bytes(), { objectMode: false })
+  const inPlace =
+    size === blockLength(upload, progress) ? await writeBlock(context, upload, { index, size }, source) : null
+  return inPlace ?? writeTail(context, upload, { ...progress, tail: [] }, source, size)
+}
+
+/** Null, with nothing read, when the block has to be an object of its own. */
+async function writeBlock(
+  context: TusContext,
+  { session, file: { session_id, file_id }, tus }: Upload,
+  { index, size }: { index: number; size: number },
+  source: Readable,
+): Promise<WrittenPart | null> {
+  // Partial uploads are only copied from; and the object of a file that is one block is the file.
+  if (tus.kind !== 'whole') return null
+  const file = await findSessionFile(context.database.db, session_id, file_id)
+  if (!file || file.size_bytes === size || !(await context.openParts(session, file, { index, size }))) return null
+  const hashed = context.partHashes.along(fileKey(file), index, source, () => {})
+  try {
+    const maxBytes = maxFileBytes(context, session.provider, file)
+    const isLast = index * tus.block_bytes + size === file.size_bytes
+    const inPlace = await writeInPlace(context, session, file, { index, size, isLast, maxBytes }, hashed.bytes)
+    const about = { contentType: file.content_type, size }
+    const written = inPlace ?? {
+      object: await writeObject(context, session.provider, hashed.bytes, about),
+      ref: null,
+    }
+    await hashed.stored()
+    return { index, ...written, sha256: bare(hashed.hash()) }
+  } finally {
+    hashed.close()
+  }
+}

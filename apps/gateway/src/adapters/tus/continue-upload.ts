@@ -1,0 +1,85 @@
+// PATCH and DELETE on the URL of an upload.
+
+import type { Bytes } from '@svc/http-service/answer'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { requireWritable } from '../../auth/restrictions.ts'
+import { maxObjectBytes } from '../../files/objects.ts'
+import { abortSession } from '../../files/parts/close-session.ts'
+import { findSessionFile, lockSession, updateSessionFile } from '../../files/parts/store.ts'
+import { AccessEnded, grantOf } from '../../lockers/access.ts'
+import { uploadHeaders } from './answers.ts'
+import { badHeader, offsetMismatch, tooLong, uploadFinished, uploadGone } from './errors.ts'
+import { finishUpload, isWhole } from './finish.ts'
+import { headerOf, headersOnly, numberOf, requireChunk, requireVersion } from './headers.ts'
+import type { TusContext } from './room.ts'
+import { requireUpload, type Upload } from './upload.ts'
+import { appendBody } from './write-upload.ts'
+
+export async function patchUpload(context: TusContext, uploadId: string, wire: WireRequest): Promise<Bytes> {
+  requireVersion(wire)
+  requireChunk(wire)
+  const offset = numberOf(wire, 'Upload-Offset')
+  if (offset === null) throw badHeader('Upload-Offset', 'is required')
+  const length = numberOf(wire, 'Upload-Length')
+  const { session } = await requireAt(context, uploadId, offset)
+  return context.takeTurn(session.session_id, async (signal) => {
+    await setLength(context, await requireAt(context, uploadId, offset), length)
+    const upload = await requireAt(context, uploadId, offset)
+    await appendBody(context, upload, wire, signal)
+    const after = await requireUpload(context, uploadId)
+    const file = isWhole(after.file) ? await finishUpload(context, after) : after.file
+    return headersOnly(204, uploadHeaders({ ...after, file }))
+  })
+}
+
+/** The upload, if it goes on from there. A request with another offset disturbs nobody. */
+async function requireAt(context: TusContext, uploadId: string, offset: number): Promise<Upload> {
+  const upload = await requireUpload(context, uploadId)
+  if (upload.tus.kind === 'final') throw uploadFinished('an upload that is joined from others takes no bytes')
+  requireWritable(upload.session)
+  if (upload.file.received_bytes !== offset) throw offsetMismatch(upload.file.received_bytes)
+  if (upload.file.state === 'stored') throw uploadFinished('this upload is finished, and takes no more bytes')
+  return upload
+}
+
+/** Once, where it was deferred. */
+async function setLength(context: TusContext, { session, file }: Upload, length: number | null): Promise<void> {
+  if (length === null || length === file.size_bytes) return
+  if (file.size_bytes !== null) throw badHeader('Upload-Length', `is ${file.size_bytes} already`)
+  const max = maxObjectBytes(context, session.provider)
+  if (length > max) throw tooLong(max)
+  if (length < file.received_bytes) throw badHeader('Upload-Length', `must be ${file.received_bytes} or more`)
+  await context.database.commit(async (tx) => {
+    await lockSession(tx, session.session_id)
+    const current = await findSessionFile(tx, session.session_id, file.file_id)
+    if (current?.revision !== file.revision || current.size_bytes !== null) throw offsetMismatch(file.received_bytes)
+    await updateSessionFile(tx, file, { size_bytes: length, revision: file.revision + 1 })
+  })
+}
+
+export async function deleteUpload(context: TusContext, uploadId: string, wire: WireRequest): Promise<Bytes> {
+  requireVersion(wire)
+  const { session } = await requireUpload(context, uploadId)
+  return context.takeTurn(session.session_id, async () => {
+    const { file } = await requireUpload(context, uploadId)
+    if (file.state === 'stored') throw uploadFinished('this upload is finished: its bytes are in the locker')
+    const outcome = await abortSession(context, session.session_id, grantOf(session)).catch((error: unknown) => {
+      throw error instanceof AccessEnded ? uploadGone() : error
+    })
+    if (outcome === 'finalizing') throw uploadFinished('the file of this upload is being stored')
+    return headersOnly(204, {})
+  })
+}
+
+/** For environments that cannot send PATCH or DELETE. */
+export function overriddenMethod(context: TusContext, uploadId: string, wire: WireRequest): Promise<Bytes> {
+  requireVersion(wire)
+  const method = headerOf(wire, 'X-HTTP-Method-Override')
+  if (method === 'PATCH') return patchUpload(context, uploadId, wire)
+  if (method === 'DELETE') return deleteUpload(context, uploadId, wire)
+  throw new ServiceError('method_not_allowed', 'an upload is continued with PATCH', {
+    hint: 'send PATCH, or POST with X-HTTP-Method-Override: PATCH or DELETE',
+    headers: { allow: 'GET, HEAD, PATCH, DELETE' },
+  })
+}

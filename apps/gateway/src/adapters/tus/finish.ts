@@ -1,0 +1,62 @@
+// The end of an upload: its file is stored as that of an upload session is, and the answer says so.
+
+import { ServiceError } from '@svc/http-service/service-error'
+import { requireWritable } from '../../auth/restrictions.ts'
+import { dropPart } from '../../files/parts/open-parts.ts'
+import { findSession, findSessionFile, type SessionFile } from '../../files/parts/store.ts'
+import { joinTail, readProgress } from './blocks.ts'
+import { checksumMismatch, nameTaken, uploadGone } from './errors.ts'
+import type { TusContext } from './room.ts'
+import { FILE_ID, type Upload } from './upload.ts'
+import { recordAt } from './write-upload.ts'
+
+/** Whether all bytes are there. */
+export function isWhole({ size_bytes, received_bytes }: SessionFile): boolean {
+  return size_bytes === received_bytes
+}
+
+/** Stores the file of an upload that is whole; a partial upload only waits to be joined. */
+export async function finishUpload(context: TusContext, upload: Upload): Promise<SessionFile> {
+  const { session, file, tus } = upload
+  if (tus.kind === 'partial' || file.state === 'stored') return file
+  // HEAD stores what is whole, too.
+  await context.continuity.requireCurrent()
+  await joinRest(context, upload)
+  await context.finalizeSession(session.session_id)
+  const after = await findSessionFile(context.database.db, session.session_id, FILE_ID)
+  if (after?.state === 'stored') return after
+  if (after?.error === 'HASH_MISMATCH') {
+    throw checksumMismatch(
+      `the file is ${after.content_hash}, not ${after.expected_hash}; it was not stored`,
+      'create another upload with the right bytes',
+    )
+  }
+  if (after?.error === 'PRECONDITION_FAILED') throw nameTaken(after.filename)
+  if (after?.state !== 'open') throw uploadGone()
+  const current = await findSession(context.database.db, session.session_id)
+  if (current) requireWritable(current)
+  throw notStored()
+}
+
+/** The length of an upload may become known after its last byte: then its tail has not been put together. */
+async function joinRest(context: TusContext, upload: Upload): Promise<void> {
+  if (upload.tus.kind === 'final') return
+  const progress = await readProgress(context, upload)
+  if (progress.tail.length < 2) return
+  const part = await joinTail(context, upload, progress, [])
+  try {
+    await recordAt(context, upload, progress.offset, [part])
+  } catch (error) {
+    if (error instanceof ServiceError) await dropPart(context, upload.session, part)
+    throw error
+  }
+}
+
+function notStored(): ServiceError {
+  const hint = 'send HEAD to the upload: that tries to store the file again'
+  return new ServiceError('STORAGE_UNAVAILABLE', 'all bytes are here, and the file could not be stored yet', {
+    hint,
+    headers: { 'retry-after': '5' },
+    details: { layer: 'gateway', recovery_hint: hint, next_best_method: 'HEAD /v1/tus/{upload_id}' },
+  })
+}

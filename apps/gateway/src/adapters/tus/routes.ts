@@ -1,0 +1,30 @@
+import * as tus from '@svc/api/tus'
+import { answerOptions } from '@svc/http-service/send'
+import { serve, serveKnown } from '@svc/http-service/serve'
+import type { Service } from '@svc/http-service/service'
+import type { Auth } from '../../auth/room.ts'
+import { serveLocker } from '../../auth/serve-signed.ts'
+import { deleteUpload, overriddenMethod, patchUpload } from './continue-upload.ts'
+import { createUpload } from './create-upload.ts'
+import { capabilities } from './headers.ts'
+import { headUpload, readUpload } from './read-upload.ts'
+import type { TusContext } from './room.ts'
+import { mintToken, tusCaller } from './tokens.ts'
+
+export function tusRoutes(service: Service, auth: Auth, context: TusContext): void {
+  serveLocker(service, auth, tus.createTusToken, ({ caller, body }) => mintToken(context, caller, body))
+  serveKnown(
+    service,
+    tus.createTusUpload,
+    (wire, { params }) => tusCaller(context, wire, params.locker_id),
+    ({ caller, wire }) => createUpload(context, caller, wire),
+  )
+  serve(service, tus.readTusUpload, ({ params: { upload_id }, wire }) =>
+    wire.method === 'HEAD' ? headUpload(context, upload_id, wire) : readUpload(context, upload_id),
+  )
+  serve(service, tus.writeTusUpload, ({ params, wire }) => patchUpload(context, params.upload_id, wire))
+  serve(service, tus.terminateTusUpload, ({ params, wire }) => deleteUpload(context, params.upload_id, wire))
+  serve(service, tus.overrideTusMethod, ({ params, wire }) => overriddenMethod(context, params.upload_id, wire))
+  const abilities = capabilities(context.config.storage.maxUploadBytes)
+  for (const { path } of [tus.createTusUpload, tus.writeTusUpload]) answerOptions(service, path, abilities)
+}

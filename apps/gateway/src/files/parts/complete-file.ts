@@ -1,0 +1,165 @@
+// Finishing a file whose parts were written where they stay. Its object is completed with the parts it has; if anything
+// is not where it belongs, the object is only what the file is copied from.
+
+import type { CompletedParts, PartsUpload } from '@svc/storage/provider'
+import { type Context, unixNow } from '../../context.ts'
+import type { Tx } from '../../db/schema.ts'
+import { storageError } from '../errors.ts'
+import { releaseObjects } from '../object-store.ts'
+import type { FilesContext } from '../room.ts'
+import {
+  copyParts,
+  deleteLostParts,
+  type Finalizing,
+  type JoinedFile,
+  nullIfLost,
+  streamOf,
+  underLease,
+} from './copy-parts.ts'
+import { fileKey } from './open-parts.ts'
+import type { PartHashes } from './part-hashes.ts'
+import { findParts, type Part, updatePart } from './part-store.ts'
+import { maxFileBytes } from './record-parts.ts'
+import { findSessionFile, type SessionFile, updateSessionFile } from './store.ts'
+
+export interface FinalizerContext extends FilesContext {
+  partHashes: PartHashes
+}
+
+/** A file whose object was completed: afterwards its parts can be read from there. */
+export interface CompletedFile extends JoinedFile {
+  completed: CompletedParts
+}
+
+/** Null when parts are lost. `changed`: parts came meanwhile, or another gateway has the session. */
+export async function completeFile(
+  context: FinalizerContext,
+  finalizing: Finalizing,
+  upload: PartsUpload,
+  file: SessionFile,
+): Promise<JoinedFile | CompletedFile | 'changed' | null> {
+  const { db } = context.database
+  if (file.upload_state !== 'complete') {
+    if (!(await seal(context, finalizing, file))) return 'changed'
+    if (!(await placeParts(context, finalizing, upload, file))) return null
+  }
+  const parts = await findParts(db, file.session_id, file.file_id)
+  if (file.upload_state === 'complete') return copyParts(context, finalizing, file, parts)
+  const inPlace = parts.filter(isInPlace)
+  const unseal = () => underLease(context, finalizing, file, (tx) => startOver(tx, context, file))
+  if (inPlace.length === 0) return (await unseal()) ? copyParts(context, finalizing, file, parts) : 'changed'
+  const completed = await complete(context, finalizing, upload, inPlace)
+  if (!completed) {
+    await deleteLostParts(context, finalizing, inPlace)
+    await unseal()
+    return null
+  }
+  if (completed.isExact && inPlace.length === parts.length) {
+    const contentHash = await hashOf(context, finalizing, file, parts, completed)
+    if (contentHash === null) return null
+    return { object: { id: upload.id, size: completed.size, ref: completed.ref }, contentHash, isHeld: true, completed }
+  }
+  if (!(await underLease(context, finalizing, file, (tx) => noteComplete(tx, file, completed)))) return 'changed'
+  return copyParts(context, finalizing, file, await findParts(db, file.session_id, file.file_id))
+}
+
+const isInPlace = ({ part_ref }: Part) => part_ref !== null
+
+/** Each is written durably by itself: copying the whole file is faster than placing many. */
+const MAX_PLACED = 100
+
+/**
+ * Moves parts that are objects of their own to where they belong, as far as they fit; empty ones have no place. False
+ * when one is lost.
+ */
+async function placeParts(
+  context: FinalizerContext,
+  finalizing: Finalizing,
+  upload: PartsUpload,
+  file: SessionFile,
+): Promise<boolean> {
+  const { locker, limitCopies } = finalizing
+  const { db } = context.database
+  const provider = context.providers.named(locker.provider)
+  const parts = await findParts(db, file.session_id, file.file_id)
+  const maxBytes = maxFileBytes(context, locker.provider, file)
+  const aside = parts.filter((part) => !isInPlace(part) && part.size_bytes > 0)
+  if (aside.length > MAX_PLACED) return true
+  for (const part of aside) {
+    const isLast = part.part_index === file.top_index
+    const place = { index: part.part_index, size: part.size_bytes, isLast, maxBytes }
+    const placed = await nullIfLost(context, finalizing, () =>
+      limitCopies(async () => ({ ref: await provider.parts.write(upload, place, streamOf(provider, [part])) })),
+    ).catch((error) => {
+      throw storageError(error)
+    })
+    if (!placed) return false
+    const { ref } = placed
+    // The file is copied then.
+    if (ref === null) return true
+    await underLease(context, finalizing, file, async (tx) => {
+      if (!(await updatePart(tx, part, { object_id: upload.id, part_ref: ref }))) return
+      await releaseObjects(tx, [part.object_id], unixNow(context))
+    })
+  }
+  return true
+}
+
+/** From now on the parts stay as they are. False when they changed, or another gateway has the session. */
+async function seal(context: Context, finalizing: Finalizing, file: SessionFile): Promise<boolean> {
+  let isUnchanged = false
+  const isLeased = await underLease(context, finalizing, file, async (tx) => {
+    const current = await findSessionFile(tx, file.session_id, file.file_id)
+    isUnchanged = current?.revision === file.revision
+    if (isUnchanged) await updateSessionFile(tx, file, { upload_state: 'sealed' })
+  })
+  return isLeased && isUnchanged
+}
+
+async function complete(
+  { providers }: Context,
+  { locker }: Finalizing,
+  upload: PartsUpload,
+  inPlace: readonly Part[],
+): Promise<CompletedParts | null> {
+  const written = inPlace.map(({ part_index: index, size_bytes: size, part_ref }) => ({ index, size, ref: part_ref! }))
+  try {
+    return await providers.named(locker.provider).parts.complete(upload, written)
+  } catch (error) {
+    throw storageError(error)
+  }
+}
+
+/** What has to be read again for it is checked part by part. Null when a part is lost. */
+async function hashOf(
+  context: FinalizerContext,
+  finalizing: Finalizing,
+  file: SessionFile,
+  parts: readonly Part[],
+  completed: CompletedParts,
+): Promise<string | null> {
+  const provider = context.providers.named(finalizing.locker.provider)
+  const placed = parts.map((part, i) => ({ ...part, part_start: completed.starts[i]! }))
+  const readFrom = async (index: number) => streamOf(provider, placed.slice(index))
+  return nullIfLost(
+    context,
+    finalizing,
+    () => context.partHashes.ofFile(fileKey(file), parts, readFrom),
+    (tx) => noteComplete(tx, file, completed),
+  ).catch((error) => {
+    throw storageError(error)
+  })
+}
+
+/** The file takes parts again, and reads those it has from the object. */
+export async function noteComplete(tx: Tx, file: SessionFile, { starts }: CompletedParts): Promise<void> {
+  const parts = await findParts(tx, file.session_id, file.file_id)
+  for (const [i, part] of parts.filter(isInPlace).entries()) await updatePart(tx, part, { part_start: starts[i]! })
+  await updateSessionFile(tx, file, { upload_state: 'complete' })
+}
+
+/** As if nothing had been written in place. */
+async function startOver(tx: Tx, context: Context, file: SessionFile): Promise<void> {
+  await updateSessionFile(tx, file, { object_id: null, upload_ref: null, upload_state: null, stray_bytes: 0 })
+  await releaseObjects(tx, [file.object_id!], unixNow(context))
+}

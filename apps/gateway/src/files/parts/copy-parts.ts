@@ -1,0 +1,144 @@
+// Parts as one stream, wherever they are, and as a new object.
+
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { Limit } from '@svc/concurrency/locks'
+import type { StorageProvider } from '@svc/storage/provider'
+import { type Context, unixNow } from '../../context.ts'
+import type { Locker, Tx } from '../../db/schema.ts'
+import type { Grant } from '../../lockers/access.ts'
+import { hashAlong } from '../confirm/hash-object.ts'
+import { releaseObjects } from '../object-store.ts'
+import { type NewObject, writeObject } from '../objects.ts'
+import type { FilesContext } from '../room.ts'
+import { deletePart, type Part } from './part-store.ts'
+import { isSealed } from './record-parts.ts'
+import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
+
+export interface Finalizing {
+  locker: Locker
+  /** Of whoever opened the session. */
+  grant: Grant
+  leaseId: string
+  limitCopies: Limit
+}
+
+/** The bytes of a file as one object. */
+export interface JoinedFile {
+  object: NewObject
+  contentHash: string
+  /** Whether the session holds the object, as that of a part or of all parts. */
+  isHeld: boolean
+}
+
+/** Null when a part turns out to be lost. */
+export function copyParts(
+  context: FilesContext,
+  finalizing: Finalizing,
+  file: SessionFile,
+  parts: readonly Part[],
+): Promise<JoinedFile | null> {
+  const { provider } = finalizing.locker
+  const size = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+  return nullIfLost(context, finalizing, () =>
+    finalizing.limitCopies(async () => {
+      const bytes = streamOf(context.providers.named(provider), parts)
+      const hash = hashAlong(bytes)
+      const object = await writeObject(context, provider, bytes, { contentType: file.content_type, size })
+      return { object, contentHash: hash(), isHeld: false }
+    }),
+  )
+}
+
+/** Room for a chunk of a provider's stream and the next one. */
+const HIGH_WATER_MARK = 1_048_576
+
+/** Each part is opened when its turn comes, and checked against its hash. */
+export function streamOf(provider: StorageProvider, parts: readonly Part[]): Readable {
+  async function* bytes(): AsyncGenerator<Buffer> {
+    for (const part of parts) yield* readPart(provider, part)
+  }
+  return Readable.from(bytes(), { objectMode: false, highWaterMark: HIGH_WATER_MARK })
+}
+
+async function* readPart(provider: StorageProvider, part: Part): AsyncGenerator<Buffer> {
+  const { object_id: id, provider_ref: ref, part_start: start, size_bytes } = part
+  const range = start === null ? undefined : { start, end: start + size_bytes - 1 }
+  const stream = await provider.read({ id, ref }, range)
+  if (!stream) throw new LostPartError(part)
+  const sha256 = createHash('sha256')
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    sha256.update(chunk)
+    yield chunk
+  }
+  if (sha256.digest('hex') !== part.sha256) throw new LostPartError(part)
+}
+
+/** The stored part is gone or has changed. */
+export class LostPartError extends Error {
+  override name = 'LostPartError'
+  readonly part: Part
+
+  constructor(part: Part) {
+    super(`part ${part.part_index} is lost or changed`)
+    this.part = part
+  }
+}
+
+type Change = (tx: Tx) => Promise<void>
+
+/** A lost part is missing from then on, and the client sends it again. `before` is changed together with that. */
+export async function nullIfLost<Result>(
+  context: Context,
+  finalizing: Finalizing,
+  work: () => Promise<Result>,
+  before?: Change,
+): Promise<Result | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof LostPartError)) throw error
+    await deleteLostParts(context, finalizing, [error.part], before)
+    return null
+  }
+}
+
+/** All of one file, which takes parts again. */
+export async function deleteLostParts(
+  context: Context,
+  finalizing: Finalizing,
+  parts: readonly Part[],
+  before?: Change,
+): Promise<void> {
+  const { session_id, file_id } = parts[0]!
+  const lost = parts.map(({ part_index, object_id }) => ({ part_index, object_id }))
+  context.log.error({ session_id, file_id, parts: lost }, 'stored parts are lost or changed')
+  await underLease(context, finalizing, { session_id }, async (tx) => {
+    await before?.(tx)
+    const file = await findSessionFile(tx, session_id, file_id)
+    if (!file) return
+    let { received_bytes, part_count } = file
+    for (const part of parts) {
+      if (!(await deletePart(tx, part))) continue
+      if (part.object_id !== file.object_id) await releaseObjects(tx, [part.object_id], unixNow(context))
+      received_bytes -= part.size_bytes
+      part_count -= 1
+    }
+    const unsealed = isSealed(file) && { upload_state: 'open' as const }
+    await updateSessionFile(tx, file, { received_bytes, part_count, revision: file.revision + 1, ...unsealed })
+  })
+}
+
+/** Makes a change while the session is locked. False, with nothing changed, when another gateway has it. */
+export async function underLease(
+  { database }: Context,
+  { leaseId }: Finalizing,
+  { session_id }: Pick<SessionFile, 'session_id'>,
+  change: Change,
+): Promise<boolean> {
+  return database.commit(async (tx) => {
+    if ((await lockSession(tx, session_id))?.lease_id !== leaseId) return false
+    await change(tx)
+    return true
+  })
+}

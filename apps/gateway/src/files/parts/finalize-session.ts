@@ -1,0 +1,117 @@
+import { setTimeout } from 'node:timers/promises'
+import { type KeyedLimit, keyedLimit, keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
+import type { ServiceError } from '@svc/http-service/service-error'
+import { toHex } from '@svc/protocol/bytes'
+import { type Context, unixNow } from '../../context.ts'
+import { grantOf } from '../../lockers/access.ts'
+import { findLockerOf } from '../store.ts'
+import { closeFinished, closeOver, isOver, resumable } from './close-session.ts'
+import type { FinalizerContext } from './complete-file.ts'
+import type { Finalizing } from './copy-parts.ts'
+import { isFinalRefusal, sessionNotFound } from './errors.ts'
+import { findSession, findSessionFiles, leaseSession, type Session, setLeaseUntil } from './store.ts'
+import { type StoreOutcome, storeFile } from './store-file.ts'
+
+export type FinalizeSession = (sessionId: string) => Promise<void>
+
+/** Copies are bound by disk and hashing: more at once would not be faster. */
+const COPIES_AT_ONCE = 4
+/** Of one owner, so that others do not wait for all of them (T-170). */
+const COPIES_OF_OWNER = 2
+/** How often to check on a session that another gateway is finalizing. */
+const POLL_MS = 100
+/** After a crash, other gateways wait this long. */
+const LEASE_SECONDS = 15
+const RENEW_MS = 5000
+
+/** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first. */
+export function createSessionFinalizer(context: FinalizerContext): FinalizeSession {
+  const onePerSession = keyedMutex()
+  const [limitAll, limitOwner] = [limit(COPIES_AT_ONCE), keyedLimit(COPIES_OF_OWNER)]
+  const limitCopies: KeyedLimit = (owner, copy) => limitOwner(owner, () => limitAll(copy))
+  return (sessionId) =>
+    onePerSession(sessionId, async () => {
+      while (!(await advance(context, sessionId, limitCopies))) await setTimeout(POLL_MS)
+    })
+}
+
+/** False while another gateway has the session. */
+async function advance(context: FinalizerContext, sessionId: string, limitCopies: KeyedLimit): Promise<boolean> {
+  const session = await requireSession(context, sessionId)
+  if (session.closed_at !== null) return true
+  // It goes on when the restriction is lifted (T-80).
+  if (session.restriction !== null) return true
+  if (isOver(session, unixNow(context))) {
+    await closeOver(context, sessionId)
+    return true
+  }
+  const lease = await takeLease(context, sessionId)
+  if (!lease) return false
+  try {
+    const limitOwn: Limit = (copy) => limitCopies(session.owner, copy)
+    const outcome = await storeFiles(context, session, { leaseId: lease.id, limitCopies: limitOwn })
+    const isDone = outcome === 'done' && (await closeFinished(context, sessionId, lease.id))
+    await (outcome === 'restricted' ? lease.abandon() : lease.end())
+    return isDone
+  } catch (error) {
+    await (isFinalRefusal(error) ? lease.end() : lease.abandon())
+    throw error
+  }
+}
+
+async function storeFiles(
+  context: FinalizerContext,
+  session: Session,
+  finalizing: Pick<Finalizing, 'leaseId' | 'limitCopies'>,
+): Promise<StoreOutcome> {
+  const { db } = context.database
+  const locker = await findLockerOf(db, { locker_id: session.locker_id })
+  if (!locker) throw new Error(`the locker of session ${session.session_id} is gone`)
+  let refusal: ServiceError | null = null
+  for (const file of await findSessionFiles(db, session.session_id)) {
+    if (file.state !== 'open') continue
+    try {
+      const outcome = await storeFile(context, { ...finalizing, locker, grant: grantOf(session) }, file)
+      if (outcome !== 'done') return outcome
+    } catch (error) {
+      // Another file may be small enough.
+      if (!isFinalRefusal(error)) throw error
+      refusal ??= error
+    }
+  }
+  if (refusal) throw refusal
+  return 'done'
+}
+
+interface Lease {
+  id: string
+  end(): Promise<void>
+  /** Leaves the rest to the next caller, or to the job that resumes what was cut off. */
+  abandon(): Promise<void>
+}
+
+/**
+ * Makes one gateway at a time finalize a session, without a transaction that stays open for as long as that takes. Null
+ * while another gateway has the lease.
+ */
+async function takeLease(context: Context, sessionId: string): Promise<Lease | null> {
+  const { commit } = context.database
+  const id = toHex(context.randomBytes(16))
+  const now = unixNow(context)
+  if (!(await commit((tx) => leaseSession(tx, sessionId, { id, until: now + LEASE_SECONDS, ...resumable(now) }))))
+    return null
+  const renew = () => commit((tx) => setLeaseUntil(tx, sessionId, id, unixNow(context) + LEASE_SECONDS))
+  // A failed renewal may lose the lease, which the next transaction of the finalization notices.
+  const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS)
+  const setUntil = (until: number | null) => {
+    clearInterval(timer)
+    return commit((tx) => setLeaseUntil(tx, sessionId, id, until))
+  }
+  return { id, end: () => setUntil(null), abandon: () => setUntil(unixNow(context) - 1) }
+}
+
+async function requireSession({ database }: Context, sessionId: string): Promise<Session> {
+  const session = await findSession(database.db, sessionId)
+  if (!session) throw sessionNotFound()
+  return session
+}

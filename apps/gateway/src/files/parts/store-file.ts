@@ -1,0 +1,154 @@
+// Storing one file of an upload session: its parts become one object, which the locker takes as a file.
+
+import type { ServiceError } from '@svc/http-service/service-error'
+import { withPrefix } from '@svc/protocol/bytes'
+import { isRestrictionError } from '../../auth/restrictions.ts'
+import { unixNow } from '../../context.ts'
+import type { Tx } from '../../db/schema.ts'
+import { AccessEnded } from '../../lockers/access.ts'
+import { requireQuota } from '../../lockers/quota.ts'
+import { findCurrent } from '../direct-uploads.ts'
+import { removeObject } from '../objects.ts'
+import { placeObjectIn } from '../place-object.ts'
+import type { FilesContext } from '../room.ts'
+import { isChosen } from './choose-parts.ts'
+import { type CompletedFile, completeFile, type FinalizerContext, noteComplete } from './complete-file.ts'
+import { copyParts, type Finalizing, type JoinedFile, underLease } from './copy-parts.ts'
+import { isFinalRefusal, otherFileThere } from './errors.ts'
+import { fileKey, uploadOf } from './open-parts.ts'
+import { findParts, type Part, releaseParts } from './part-store.ts'
+import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
+
+/** Whether all parts are there: those that the client chose, or as far as the declared size and the indexes tell. */
+export function isComplete(file: SessionFile): boolean {
+  const { size_bytes, received_bytes, part_count, top_index } = file
+  if (isChosen(file)) return true
+  const isEmpty = size_bytes === 0 && part_count === 0
+  const isWithoutGaps = part_count > 0 && part_count === top_index + 1
+  return (isEmpty || isWithoutGaps) && (size_bytes ?? received_bytes) === received_bytes
+}
+
+/** How often to start over when parts change meanwhile. Then the file stays open. */
+const MAX_ATTEMPTS = 3
+
+export type StoreOutcome = 'done' | 'superseded' | 'restricted'
+
+/**
+ * Stores a complete file; an incomplete one stays open. `superseded`: another gateway has taken over the session, or the
+ * session was revoked. `restricted`: the locker takes nothing for now.
+ */
+export async function storeFile(
+  context: FinalizerContext,
+  finalizing: Finalizing,
+  { session_id, file_id }: SessionFile,
+): Promise<StoreOutcome> {
+  const { db, commit } = context.database
+  const { locker } = finalizing
+  for (let i = 0; i < MAX_ATTEMPTS; i++) {
+    const file = await findSessionFile(db, session_id, file_id)
+    if (file?.state !== 'open' || !isComplete(file)) return 'done'
+    if (file.replaces !== null) await findCurrent(context, locker, file.filename)
+    await requireQuota(context, locker, { named: [{ filename: file.filename, bytes: file.received_bytes }] })
+    const joined = await joinParts(context, finalizing, file)
+    if (!joined) return 'done'
+    if (joined === 'changed') continue
+    const outcome = await commit((tx) => commitFile(tx, context, finalizing, file, joined)).catch(outcomeOf)
+    if (outcome === 'stored') {
+      context.partHashes.forget(fileKey(file))
+      return 'done'
+    }
+    if (!joined.isHeld) await removeObject(context, locker.provider, joined.object.id, joined.object.ref)
+    if (typeof outcome === 'object' && !isNameTaken(file, outcome.refusal)) throw outcome.refusal
+    if (typeof outcome === 'object') return refuse(context, finalizing, file)
+    if (outcome !== 'changed') return outcome === 'refused' ? 'done' : outcome
+  }
+  return 'done'
+}
+
+/** Nothing was changed. A file that is refused stays open: there may be room for it after a renewal. */
+function outcomeOf(error: unknown): 'superseded' | 'restricted' | { refusal: ServiceError } {
+  if (error instanceof AccessEnded) return 'superseded'
+  if (isRestrictionError(error)) return 'restricted'
+  if (isFinalRefusal(error)) return { refusal: error }
+  throw error
+}
+
+/** The condition came with the file: no other try has another outcome. */
+function isNameTaken(file: SessionFile, { code }: ServiceError): boolean {
+  return code === 'PRECONDITION_FAILED' && !isChosen(file)
+}
+
+/** Its parts are of no more use. */
+async function refuse(context: FinalizerContext, finalizing: Finalizing, file: SessionFile): Promise<StoreOutcome> {
+  const { session_id, file_id } = file
+  const isLeased = await underLease(context, finalizing, file, async (tx) => {
+    await releaseParts(tx, { session_id, file_id }, { since: unixNow(context) })
+    await updateSessionFile(tx, file, { state: 'failed', error: 'PRECONDITION_FAILED', ...NO_PARTS })
+  })
+  return isLeased ? 'done' : 'superseded'
+}
+
+const NO_PARTS = {
+  received_bytes: 0,
+  stray_bytes: 0,
+  part_count: 0,
+  top_index: -1,
+  object_id: null,
+  upload_ref: null,
+  upload_state: null,
+}
+
+async function joinParts(
+  context: FinalizerContext,
+  finalizing: Finalizing,
+  file: SessionFile,
+): Promise<JoinedFile | CompletedFile | 'changed' | null> {
+  const upload = uploadOf(file)
+  if (upload) return completeFile(context, finalizing, upload, file)
+  const parts = await findParts(context.database.db, file.session_id, file.file_id)
+  const [part] = parts
+  return part && parts.length === 1 ? onlyPart(part) : copyParts(context, finalizing, file, parts)
+}
+
+function onlyPart({ object_id, provider_ref, size_bytes, sha256 }: Part): JoinedFile {
+  const object = { id: object_id, ref: provider_ref, size: size_bytes }
+  return { object, contentHash: withPrefix(sha256), isHeld: true }
+}
+
+/** One transaction changes the locker and the session. */
+async function commitFile(
+  tx: Tx,
+  context: FilesContext,
+  { locker, leaseId, grant }: Finalizing,
+  file: SessionFile,
+  joined: JoinedFile | CompletedFile,
+): Promise<'stored' | 'refused' | 'changed' | 'superseded'> {
+  const { session_id, file_id, expected_hash: expectedHash } = file
+  const { object, contentHash, isHeld } = joined
+  const session = await lockSession(tx, session_id)
+  if (session?.lease_id !== leaseId) return 'superseded'
+  const current = await findSessionFile(tx, session_id, file_id)
+  if (current?.state !== 'open' || current.revision !== file.revision) return 'changed'
+  if (expectedHash !== null && expectedHash !== contentHash) {
+    await updateSessionFile(tx, file, { state: 'failed', error: 'HASH_MISMATCH', content_hash: contentHash })
+    if ('completed' in joined) await noteComplete(tx, file, joined.completed)
+    return 'refused'
+  }
+  await updateSessionFile(tx, file, { state: 'stored', content_hash: contentHash })
+  await releaseParts(tx, { session_id, file_id }, { since: unixNow(context), ...(isHeld && { except: object.id }) })
+  await placeObjectIn(tx, context, locker, {
+    filename: file.filename,
+    object,
+    grant,
+    contentType: file.content_type,
+    expectedHash,
+    contentHash,
+    metadata: file.metadata,
+    mayCreate: true,
+    check(before) {
+      if (current.replaces !== null && (before?.object_id ?? '') !== current.replaces) throw otherFileThere()
+    },
+    ...(isHeld && { isHeld }),
+  })
+  return 'stored'
+}

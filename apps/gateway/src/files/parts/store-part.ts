@@ -1,0 +1,177 @@
+// Taking a part of a file, whichever door it comes through. A part counts once it is complete, durable and has the
+// declared hash. A broken connection leaves nothing.
+
+import type { Readable } from 'node:stream'
+import { ServiceError } from '@svc/http-service/service-error'
+import { bare } from '@svc/protocol/bytes'
+import { type Context, unixNow } from '../../context.ts'
+import type { Grant } from '../../lockers/access.ts'
+import { requireQuota } from '../../lockers/quota.ts'
+import { hashAlong } from '../confirm/hash-object.ts'
+import { type NewObject, writeObject } from '../objects.ts'
+import { findLockerOf } from '../store.ts'
+import type { PartsContext } from './context.ts'
+import {
+  fileNotInSession,
+  fileSealed,
+  fileStored,
+  fileTooLarge,
+  partDiffers,
+  partTooLarge,
+  sessionClosed,
+} from './errors.ts'
+import { discardPart, dropPart, fileKey, uploadOf, writeInPlace } from './open-parts.ts'
+import { findPart } from './part-store.ts'
+import { acceptsParts, isSealed, maxFileBytes, recordParts, type WrittenPart } from './record-parts.ts'
+import { findSessionFile, type Session, type SessionFile } from './store.ts'
+
+/** A part on its way. */
+export interface ArrivingPart {
+  session: Session
+  file: SessionFile
+  /** Who sends it. */
+  grant: Grant
+  maxPartBytes: number
+  bytes: Readable
+  /** Null when it is not known in advance. */
+  size: number | null
+  /** Null when it is not known before the last byte. */
+  index: number | null
+  /** Available after the last byte: in JSON, the fields may follow the data. */
+  declared(): DeclaredPart
+}
+
+export interface DeclaredPart {
+  index: number
+  /** The bytes must have each of these hashes, which carry the prefix. */
+  hashes: readonly string[]
+  /** Of the file's algorithm, base64; kept with the part. */
+  checksum?: string | null
+}
+
+export interface StoredPart {
+  index: number
+  size: number
+  /** Hex. */
+  sha256: string
+  /** Of all parts of the file. */
+  totalBytes: number
+}
+
+/** Refuses before the body is read. */
+export async function requireOpenFile(context: Context, session: Session, fileId: string): Promise<SessionFile> {
+  if (!acceptsParts(session, unixNow(context))) throw sessionClosed()
+  const file = await findSessionFile(context.database.db, session.session_id, fileId)
+  if (!file) throw fileNotInSession()
+  if (file.state === 'stored') throw fileStored()
+  if (isSealed(file)) throw fileSealed()
+  return file
+}
+
+/** From this size on a part is hashed in a thread, and written where it stays: so is what follows, as the last part. */
+const LARGE_BYTES = 256 * 1024
+
+export async function storePart(context: PartsContext, arriving: ArrivingPart): Promise<StoredPart> {
+  const { session, file, size, index } = arriving
+  const maxBytes = maxFileBytes(context, session.provider, file)
+  if (size !== null && size > maxBytes) throw fileTooLarge(maxBytes)
+  await requireQuotaForPart(context, session, file, size ?? 0)
+  const isLarge = size !== null && (size >= LARGE_BYTES || (size > 0 && uploadOf(file) !== null))
+  return isLarge && index !== null
+    ? storeLarge(context, arriving, { size, index, maxBytes })
+    : storeSmall(context, arriving, maxBytes)
+}
+
+/** Before the bytes are read. A file of no declared size may bring one part too many: it is counted when it is stored. */
+export async function requireQuotaForPart(
+  context: Context,
+  { locker_id }: Session,
+  { filename, size_bytes, received_bytes }: SessionFile,
+  parts: number,
+): Promise<void> {
+  const { config, database } = context
+  if (!config.lockers.enforcesTerms) return
+  const locker = await findLockerOf(database.db, { locker_id })
+  const named = size_bytes === null ? [{ filename, bytes: received_bytes }] : []
+  if (locker) await requireQuota(context, locker, { named, parts, trash: 0 })
+}
+
+async function storeSmall(context: PartsContext, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
+  const hash = hashAlong(arriving.bytes)
+  const object = await writeAside(context, arriving, arriving.bytes)
+  return recordPart(context, arriving, { object, ref: null, hash: hash() }, maxBytes)
+}
+
+interface Place {
+  index: number
+  size: number
+  maxBytes: number
+}
+
+async function storeLarge(context: PartsContext, arriving: ArrivingPart, place: Place): Promise<StoredPart> {
+  const { session, file } = arriving
+  const { index, size, maxBytes } = place
+  const hashed = context.partHashes.along(fileKey(file), index, arriving.bytes, (hash) => {
+    const difference = differenceOf(arriving.declared(), hash)
+    if (difference) throw difference
+  })
+  const { bytes } = hashed
+  // What is refused cannot be taken out of the object again, so that it must not come in. And a provider may replace the
+  // part before, although it counts until this one is recorded; or it keeps all of them (T-11).
+  const isRefused = Math.max(file.received_bytes, index * size) + size > maxBytes
+  const isNew = !isRefused && !(await findPart(context.database.db, { ...file, part_index: index }))
+  try {
+    const inPlace = isNew ? await writeInPlace(context, session, file, { ...place, isLast: false }, bytes) : null
+    const written = inPlace ?? { object: await writeAside(context, arriving, bytes), ref: null }
+    const recorded = await recordPart(context, arriving, { ...written, hash: hashed.hash() }, maxBytes)
+    await hashed.stored()
+    return recorded
+  } finally {
+    hashed.close()
+  }
+}
+
+/** With the file's type: if this is the only part, its object becomes the file's. */
+async function writeAside(
+  context: PartsContext,
+  { session: { provider }, file, size, maxPartBytes }: ArrivingPart,
+  bytes: Readable,
+): Promise<NewObject> {
+  try {
+    return await writeObject(context, provider, bytes, { contentType: file.content_type, size })
+  } catch (error) {
+    // A body without a declared length: here the part is too large, not the file.
+    const isTooLarge = error instanceof ServiceError && error.code === 'UPLOAD_TOO_LARGE'
+    throw isTooLarge ? partTooLarge(maxPartBytes) : error
+  }
+}
+
+async function recordPart(
+  context: PartsContext,
+  { session, file, grant, ...arriving }: ArrivingPart,
+  { hash, ...written }: Pick<WrittenPart, 'object' | 'ref'> & { hash: string },
+  maxBytes: number,
+): Promise<StoredPart> {
+  const declared = arriving.declared()
+  const { index, checksum = null } = declared
+  const part = { ...written, index, checksum, sha256: bare(hash) }
+  const { session_id: sessionId, file_id: fileId } = file
+  const refusal = differenceOf(declared, hash)
+  const recorded = refusal
+    ? { refusal }
+    : await recordParts(context, { sessionId, fileId, grant, parts: [part], maxBytes })
+  if (!('replaced' in recorded)) {
+    await dropPart(context, session, part)
+    throw 'refusal' in recorded ? recorded.refusal : fileSealed()
+  }
+  // Others are left to the sweep: a copy of the file may be reading them.
+  for (const { object_id, part_ref } of recorded.replaced)
+    if (part_ref !== null) await discardPart(context, session, { object_id, part_ref })
+  return { index, size: part.object.size, sha256: part.sha256, totalBytes: recorded.totalBytes }
+}
+
+/** From what the client declares. */
+function differenceOf({ hashes }: DeclaredPart, actual: string): ServiceError | null {
+  const expected = hashes.find((hash) => hash !== actual)
+  return expected === undefined ? null : partDiffers(expected, actual)
+}

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto'
+import { mintS3Credentials } from '@svc/api/s3-credentials'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { schemaCheck } from '@svc/http-service/validate'
+import { fromBase64Url, toBase64Url } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { ed25519Identity, evmIdentity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { expect, it, onTestFinished } from 'vitest'
+import {
+  createCredentialKeys,
+  MAX_TOKEN_CHARACTERS,
+  SALT_BYTES,
+} from '../../../../src/adapters/s3/credentials/credential-keys.ts'
+import { isKeyId, newKeyId } from '../../../../src/adapters/s3/credentials/key-ids.ts'
+import { MAX_EPOCHS } from '../../../../src/adapters/s3/credentials/mint-credentials.ts'
+import { type LockerScope, openSession, sealSession } from '../../../../src/adapters/s3/credentials/session-token.ts'
+import { askCredentials, askKey, done, found, listKeys } from './credentials-house.ts'
+
+forEachDatabase('short-lived S3 credentials', (database) => {
+  const operator = ed25519Identity()
+  const variables = () => ({ DATABASE_URL: database.url, BASE_URL: 'https://gateway.example' })
+  const house = forAllTests(() => openTestGateway(variables()))
+  const locker = forEachTest(() => house.locker(evmIdentity(), { operators: [operator] }))
+
+  const seconds = () => Math.floor(house.clock.now() / 1000)
+
+  it('ADD-42 are answered with all that a client is set up with, and nothing of them is stored', async () => {
+    const before = await house.gateway.context.database.db.selectFrom('s3_keys').selectAll().execute()
+    const reply = await askCredentials(locker, { access: 'write', prefix: 'photos/', ttl_min: 5 })
+    const credentials = done(reply)
+    expect(reply.headers.get('cache-control')).toBe('no-store')
+    expect(schemaCheck(mintS3Credentials.responses[200])(credentials)).toBeNull()
+    expect(credentials).toMatchObject({
+      access: 'write',
+      prefix: 'photos/',
+      expires_at: new Date(house.clock.now() + 300_000).toISOString().replace('.000', ''),
+      endpoint: 'https://gateway.example/s3',
+      region: 'us-east-1',
+      bucket: locker.lockerId,
+    })
+    expect(await found(house, credentials)).toEqual({
+      accessKeyId: credentials.access_key_id,
+      secret: credentials.secret_access_key,
+      lockerId: locker.lockerId,
+      grant: { key: locker.owner.identity, epoch: 0 },
+      access: 'write',
+      prefix: 'photos/',
+      expiresAt: seconds() + 300,
+    })
+    expect(await house.gateway.context.database.db.selectFrom('s3_keys').selectAll().execute()).toEqual(before)
+  })
+
+  it('ADD-42 read the whole locker for an hour unless asked otherwise, for operators too', async () => {
+    const credentials = done(await askCredentials(locker, {}, operator))
+    const grant = { key: operator.identity, epoch: 0 }
+    const scope = { access: 'read', prefix: '', expiresAt: seconds() + 3600, grant }
+    expect(await found(house, credentials)).toMatchObject(scope)
+  })
+
+  it('ADD-42 expire at their time, with the code that clients know', async () => {
+    const credentials = done(await askCredentials(locker, { ttl_min: 1 }))
+    house.clock.advance(59)
+    expect(await found(house, credentials)).not.toBeNull()
+    house.clock.advance(1)
+    await expect(found(house, credentials)).rejects.toMatchObject({ code: 'ExpiredToken' })
+  })
+
+  it('T-95 those that write need an envelope for writing', async () => {
+    expectRefusal(await askCredentials(locker, { access: 'write' }, undefined, ['locker:read']), 403, 'MISSING_OPS')
+    expectRefusal(await askCredentials(locker, {}, undefined, ['locker:list']), 403, 'MISSING_OPS')
+    done(await askCredentials(locker, { access: 'read' }, undefined, ['locker:write']))
+  })
+
+  it('T-95 strangers and operators of other lockers get none', async () => {
+    expectRefusal(await askCredentials(locker, {}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
+    const other = await house.locker(ed25519Identity())
+    expectRefusal(await askCredentials(other, {}, operator), 403, 'SIGNATURE_INVALID')
+  })
+
+  it.each([
+    ['a prefix that is no folder', { prefix: 'photos' }],
+    ['a prefix that is too long in UTF-8', { prefix: `${'ü'.repeat(257)}/` }],
+    ['more than an hour', { ttl_min: 61 }],
+    ['another access', { access: 'admin' }],
+  ])('T-95 %s is refused', async (_, body) => {
+    expectRefusal(await askCredentials(locker, body), 422, 'validation_error')
+  })
+
+  const restrict = async (restriction: string) => {
+    const path = `/v1/internal/operations/lockers/${locker.lockerId}/restriction`
+    done(await house.send('PUT', path, { restriction, reason: 'order 17 of a court' }))
+  }
+
+  it('T-95 a frozen locker is read by its owner for a few minutes, and written by nobody', async () => {
+    await restrict('frozen')
+    expect(await found(house, done(await askCredentials(locker)))).toMatchObject({ expiresAt: seconds() + 300 })
+    expectRefusal(await askCredentials(locker, { access: 'write' }), 423, 'LOCKER_FROZEN')
+    expectRefusal(await askCredentials(locker, {}, operator), 423, 'LOCKER_FROZEN')
+  })
+
+  it('T-95 a locker that was taken down gives none', async () => {
+    await restrict('taken_down')
+    expectRefusal(await askCredentials(locker), 451, 'LOCKER_TAKEN_DOWN')
+    expectRefusal(await askCredentials(locker, { access: 'write' }), 451, 'LOCKER_TAKEN_DOWN')
+  })
+})
+
+async function openHouse(variables: Record<string, string>) {
+  const house = await openTestGateway(variables)
+  onTestFinished(house.close)
+  return { house, locker: await house.locker(ed25519Identity()) }
+}
+
+it('T-96 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
+  const { house, locker } = await openHouse({ S3_DOOR: 'off' })
+  expectRefusal(await askCredentials(locker), 501, 'S3_DISABLED')
+  expectRefusal(await askKey(locker), 501, 'S3_DISABLED')
+  expect(await listKeys(locker)).toEqual([])
+  const { status, headers } = await fetch(`${house.gateway.url}/s3/${locker.lockerId}`)
+  expect([status, headers.get('content-type')]).toEqual([404, expect.stringContaining('json')])
+})
+
+it('ADD-42 clients are told the host and the region of the door', async () => {
+  const door = { S3_HOST: 's3.gateway.example', S3_REGION: 'eu-central-1' }
+  const { locker } = await openHouse({ BASE_URL: 'https://gateway.example:8443', ...door })
+  const told = { endpoint: 'https://s3.gateway.example:8443', region: 'eu-central-1' }
+  expect(done(await askCredentials(locker))).toMatchObject(told)
+})
+
+it('LIM-11 asking for credentials counts for the limit of the signer', async () => {
+  const { locker } = await openHouse({ RATE_LIMIT_SIGNER: '1' })
+  done(await askCredentials(locker))
+  expectRefusal(await askCredentials(locker), 429, 'RATE_LIMITED')
+})
+
+const seed = randomBytes(32)
+const keys = createCredentialKeys(ed25519Signer(seed))
+const foreign = createCredentialKeys(ed25519Signer(randomBytes(32)))
+
+const SCOPE: LockerScope = {
+  lockerId: 'locker_0123456789ab',
+  grant: { key: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2', epoch: 3 },
+  access: 'write',
+  prefix: 'photos/',
+  expiresAt: 1_800_000_000,
+}
+const seal = (scope: Partial<LockerScope> = {}) => sealSession(keys, { ...SCOPE, ...scope }, randomBytes(SALT_BYTES))
+
+it('ADD-42 session tokens hold all that a credential opens, and replicas with the same key open them', () => {
+  const { accessKeyId, secret, token } = seal()
+  const replica = createCredentialKeys(ed25519Signer(seed))
+  for (const held of [keys, replica]) expect(openSession(held, accessKeyId, token)).toEqual({ ...SCOPE, secret })
+})
+
+it('ADD-42 credentials have the form that clients check, also with the longest prefix', () => {
+  const prefixes = ['', `${'"'.repeat(511)}/`, `${'ü'.repeat(255)}/`]
+  for (const { accessKeyId, secret, token } of prefixes.map((prefix) => seal({ prefix }))) {
+    expect(accessKeyId).toMatch(/^SVCS[A-Z2-7]{16}$/)
+    expect(secret).toMatch(/^[A-Za-z0-9_-]{40}$/)
+    expect(token).toMatch(/^[A-Za-z0-9_-]+$/)
+    expect(token.length).toBeLessThanOrEqual(MAX_TOKEN_CHARACTERS)
+    expect(openSession(keys, accessKeyId, token)).not.toBeNull()
+  }
+})
+
+it('ADD-42 a session token of a wallet has room for the epochs of its lockers', () => {
+  const ids = Array.from({ length: MAX_EPOCHS }, (_, i) => `locker_${String(i).padStart(12, '0')}`)
+  const epochs = Object.fromEntries(ids.map((id) => [id, 12_345_678]))
+  const { access, expiresAt } = SCOPE
+  const scope = { wallet: SCOPE.grant.key, epochs, mintedAt: expiresAt, access, expiresAt }
+  const { accessKeyId, secret, token } = sealSession(keys, scope, randomBytes(SALT_BYTES))
+  expect(openSession(keys, accessKeyId, token)).toEqual({ ...scope, secret })
+})
+
+it('T-95 tokens show nothing of what they hold, and two of the same scope have nothing in common', () => {
+  const [one, two] = [seal(), seal()]
+  const plain = Buffer.from(fromBase64Url(one.token) as Uint8Array).toString('latin1')
+  for (const told of [SCOPE.lockerId, SCOPE.grant.key, SCOPE.prefix]) expect(plain).not.toContain(told)
+  expect(new Set([one.token, two.token, one.secret, two.secret, one.accessKeyId, two.accessKeyId]).size).toBe(6)
+})
+
+it('T-95 a token with any changed byte, and one that is cut anywhere, opens nothing', () => {
+  const { accessKeyId, token } = seal()
+  const bytes = fromBase64Url(token) as Uint8Array
+  for (const i of bytes.keys()) {
+    const changed = bytes.with(i, (bytes[i] as number) ^ 1)
+    expect(openSession(keys, accessKeyId, toBase64Url(changed)), `byte ${i}`).toBeNull()
+    expect(openSession(keys, accessKeyId, toBase64Url(bytes.subarray(0, i))), `cut at ${i}`).toBeNull()
+  }
+})
+
+it('T-95 a token of another gateway, or with the access key id of another token, opens nothing', () => {
+  const [one, two] = [seal(), seal()]
+  expect(openSession(foreign, one.accessKeyId, one.token)).toBeNull()
+  expect(openSession(keys, two.accessKeyId, one.token)).toBeNull()
+  const id = sealSession(foreign, SCOPE, randomBytes(SALT_BYTES)).accessKeyId
+  expect(openSession(keys, id, one.token)).toBeNull()
+})
+
+it('ADD-42 T-95 ids of long-lived keys have the form that clients check, and are told from guesses', () => {
+  const id = newKeyId(keys, randomBytes)
+  expect(id).toMatch(/^SVCK[A-Z2-7]{16}$/)
+  expect(isKeyId(keys, id)).toBe(true)
+  expect(isKeyId(foreign, id)).toBe(false)
+  const changed = id.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+  for (const guess of [changed, `${id}A`, id.slice(0, -1), id.toLowerCase(), `SVCS${id.slice(4)}`, '', 'SVCK'])
+    expect(isKeyId(keys, guess), guess).toBe(false)
+})

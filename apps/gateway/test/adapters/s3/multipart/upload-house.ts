@@ -1,0 +1,51 @@
+// For tests: a house whose storage is watched, with a new bucket for each test, and uploads in parts to it.
+
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  ListPartsCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { beforeEach } from 'vitest'
+import { watchedStorage } from '../../../files/confirm/confirm.ts'
+import { sha256 } from '../../http/transfers.ts'
+import { objectsOf, openS3House } from '../s3-house.ts'
+
+export const PART = 5 * 1_048_576
+export const etagOf = (bytes: Uint8Array) => `"${sha256(bytes).slice(0, 32)}-1"`
+
+/** Call it where tests are declared. */
+export function uploadHouse(database: { readonly url: string }) {
+  const storage = forAllTests(watchedStorage)
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }, { providers: storage.providers }))
+  const bucket = forEachTest(() => house.bucket())
+  beforeEach(() => {
+    storage.reads.length = 0
+  })
+
+  async function begin(Key: string, more: object = {}, client = bucket.client) {
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket: bucket.name, Key, ...more }))
+    const of = { Bucket: bucket.name, Key, UploadId: UploadId! }
+    return {
+      of,
+      put: (PartNumber: number, Body: Uint8Array, changes: object = {}) =>
+        client.send(new UploadPartCommand({ ...of, PartNumber, Body, ...changes })),
+      /** Of parts with these numbers, or from 1 on. */
+      complete(
+        parts: readonly Uint8Array[],
+        numbers: readonly number[] = parts.map((_, i) => i + 1),
+        changes: object = {},
+      ) {
+        const Parts = parts.map((part, i) => ({ PartNumber: numbers[i], ETag: etagOf(part) }))
+        return client.send(new CompleteMultipartUploadCommand({ ...of, MultipartUpload: { Parts }, ...changes }))
+      },
+      list: (changes: object = {}) => client.send(new ListPartsCommand({ ...of, ...changes })),
+      abort: () => client.send(new AbortMultipartUploadCommand(of)),
+    }
+  }
+
+  const rows = (table: 'upload_parts' | 'objects') => house.gateway.context.database.db.selectFrom(table).selectAll()
+  return { storage, house, bucket, begin, rows, bytesOf: objectsOf(bucket).bytesOf }
+}
