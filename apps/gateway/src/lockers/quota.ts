@@ -92,7 +92,7 @@ const WHY = {
 }
 
 /** A short URL must not reveal the receipt or the figures of a locker; those who may read it ask for its usage. */
-export function capacityExceeded(reason: keyof typeof WHY): ServiceError {
+function capacityExceeded(reason: keyof typeof WHY): ServiceError {
   const renew =
     'renew the locker: ask for a quote with extends, the receipt of the locker (svc renew); reading and deleting go on'
   const hint = reason === 'unfinished' ? `finish or end some of those uploads, or ${renew}` : renew

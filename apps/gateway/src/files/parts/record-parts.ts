@@ -51,7 +51,7 @@ export type Recorded =
   | { refusal: ServiceError }
   | { movedTo: number }
 
-export type ReplacedPart = Pick<Part, 'object_id' | 'provider_ref' | 'part_ref'>
+type ReplacedPart = Pick<Part, 'object_id' | 'provider_ref' | 'part_ref'>
 
 /** Durable when it resolves. */
 export function recordParts(context: Context, recording: Recording): Promise<Recorded> {
