@@ -10,7 +10,7 @@ import { askToPush, filledLocker, publicationsOf, useAnchorTestbed } from '../..
 import { forgetfully } from '../../anchors/node-faults.ts'
 import { attest, statementsOf, statusOf } from '../../attestations/attest.ts'
 import { addStatements } from '../../log/log-reader.ts'
-import { copyJournal, damage, replayFrom } from './journal-lines.ts'
+import { copyJournal, damage, replayFrom, withoutTicks } from './journal-lines.ts'
 
 const testbed = useAnchorTestbed()
 const KEYS = { RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32), ANCHOR_WAIT_SECONDS: '0', ATTEST_PUSH: 'false' }
@@ -19,6 +19,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
   let database: FreshDatabase
   let house: TestGateway
   let locker: TestLocker
+  beforeEach(withoutTicks)
   beforeEach(async () => {
     database = await createFreshDatabase(dialect)
     house = await testbed.open({ ...KEYS, DATABASE_URL: database.url })

@@ -6,11 +6,20 @@ import { join } from 'node:path'
 import { JOURNAL } from '@svc/database/journal/folder'
 import { openJournal, readJournal } from '@svc/database/journal/journal'
 import type { TestGateway } from '@svc/testbed/test-gateway'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import type { Document, Entry } from '../../../src/continuity/documents.ts'
 import type { JournalPlace } from '../../../src/continuity/missing.ts'
 import { replay } from '../../../src/operations/replay/replay.ts'
 import type { OperationsContext } from '../../../src/operations/room.ts'
+
+/**
+ * A hook for before gateways are opened. Every five seconds they would tell the database of their own files, which a copy
+ * of the journal lacks.
+ */
+export function withoutTicks(): () => void {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  return () => void vi.useRealTimers()
+}
 
 /** A copy of the journal as it is now, of which the database knows nothing. */
 export async function copyJournal({ gateway }: TestGateway): Promise<JournalPlace> {

@@ -4,10 +4,11 @@ import { writable } from '@svc/devnet/writable'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { buy, openMarket } from '@svc/testbed/market'
 import { ed25519Identity } from '@svc/testbed/test-gateway'
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { Entry } from '../../../src/continuity/documents.ts'
-import { copyJournal, entriesIn, replayFrom, writeJournal } from './journal-lines.ts'
+import { copyJournal, entriesIn, replayFrom, withoutTicks, writeJournal } from './journal-lines.ts'
 
+beforeAll(withoutTicks)
 const market = forAllTests(() => openMarket())
 const DAY_MS = 86_400_000
 

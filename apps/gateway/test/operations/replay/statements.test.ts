@@ -5,10 +5,11 @@ import type { EvmRegistry } from '../../../src/anchors/evm-registry/client.ts'
 import { createEntryQueue } from '../../../src/anchors/evm-registry/queue-entry.ts'
 import type { Document, StatementDocument } from '../../../src/continuity/documents.ts'
 import { attest, statementsOf, statusOf } from '../../attestations/attest.ts'
-import { copyJournal, damage, entriesIn, replayFrom, writeJournal } from './journal-lines.ts'
+import { copyJournal, damage, entriesIn, replayFrom, withoutTicks, writeJournal } from './journal-lines.ts'
 
 let house: TestGateway
 let locker: TestLocker
+beforeEach(withoutTicks)
 beforeEach(async () => {
   house = await openTestGateway({ RUN_JOBS: 'false' })
   locker = await house.locker(ed25519Identity())
