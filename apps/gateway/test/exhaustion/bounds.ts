@@ -128,7 +128,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   readByToken: { ...free(`/f/${TOKEN}`), status: 403 },
   writeByToken: { ...free(`/f/${TOKEN}`, 'PUT', 'bytes'), status: 403 },
   deleteByToken: { ...free(`/f/${TOKEN}`, 'DELETE'), status: 403 },
-  readPublicly: free(({ receiptId }) => `/v1/r/${receiptId}/f/a.txt`),
+  readPublicly: { ...free(({ receiptId }) => `/v1/r/${receiptId}/f/a.txt`), rows: { locker_egress: 1 } },
   readTusUpload: { ...free(`/v1/tus/${TOKEN}`), status: 404 },
   writeTusUpload: { ...free(`/v1/tus/${TOKEN}`, 'PATCH', 'bytes'), status: 412 },
   terminateTusUpload: { ...free(`/v1/tus/${TOKEN}`, 'DELETE'), status: 412 },
