@@ -72,12 +72,15 @@ export async function startServices(): Promise<Services> {
       session_id: session?.session_id,
       file_id: session?.files[0]?.file_id,
     }
-    const search = new URLSearchParams(query).toString()
+    // A request about a wallet names no locker, and is for this gateway.
+    const isOfWallet = 'wallet' in query
+    const search = new URLSearchParams({ ...query, ...(isOfWallet && { wallet: owner.identity }) }).toString()
+    const named = isOfWallet ? { lockerId: '', receiptId: '', envelope: { aud: url } } : locker
     const target = path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '1') + (search && `?${search}`)
 
     function credentials(body: Uint8Array): Record<string, string> {
       if (security === 'envelope') {
-        return signCall(owner, { method, path: target, body, ops, ...locker }, Date.now()).headers
+        return signCall(owner, { method, path: target, body, ops, ...named }, Date.now()).headers
       }
       if (security === 'uploadToken') return { 'x-upload-token': session?.upload_token ?? 'none' }
       if (security === 'identityToken') return { authorization: `Bearer ${issuer.token()}` }
