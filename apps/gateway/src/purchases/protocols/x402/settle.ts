@@ -31,6 +31,7 @@ import {
   insertSettlement,
   replaceTransaction,
   type Settlement,
+  type SettlementPlace,
 } from './store.ts'
 
 export async function settlePayment(context: PurchasesContext, payment: SignedPayment): Promise<Settled> {
@@ -100,23 +101,30 @@ export async function resumeSettlement(
   return finishSettlement(context, request, settlement)
 }
 
-const RESUME_LIMIT = 50
+const RESUMED_AT_ONCE = 50
 
-/** Finishes the settlements of buyers who did not come back: every buyer who paid gets a receipt and a locker. */
-export async function resumeSettlements(context: PurchasesContext): Promise<void> {
+/**
+ * Finishes the settlements of buyers who did not come back: every buyer who paid gets a receipt and a locker. All of them,
+ * in pages: after an outage many wait, and those that cannot end yet must not hold up the others.
+ */
+export async function resumeSettlements(context: PurchasesContext, atOnce = RESUMED_AT_ONCE): Promise<void> {
   const now = unixNow(context)
   const expired = { after: now - RESUME_SECONDS, before: now }
-  const requests = await findOpenSettlements(context.database.db, expired, RESUME_LIMIT)
-  await Promise.all(
-    requests.map(async (request) => {
-      try {
-        await resumeSettlement(context, request)
-      } catch (error) {
-        // It is still pending, or was refused: the buyer would get the same answer.
-        if (!(error instanceof ServiceError)) throw error
-      }
-    }),
-  )
+  let place: SettlementPlace | null = null
+  do {
+    const page = await findOpenSettlements(context.database.db, expired, atOnce, place)
+    await Promise.all(page.requests.map((request) => resumeQuietly(context, request)))
+    place = page.last
+  } while (place)
+}
+
+async function resumeQuietly(context: PurchasesContext, request: PayRequest): Promise<void> {
+  try {
+    await resumeSettlement(context, request)
+  } catch (error) {
+    // It is still pending, or was refused: the buyer would get the same answer.
+    if (!(error instanceof ServiceError)) throw error
+  }
 }
 
 /**

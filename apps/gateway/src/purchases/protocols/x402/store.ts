@@ -58,16 +58,23 @@ export async function deleteSettlement(tx: Tx, { pay_req_id, tx: sent }: Settlem
   await tx.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', sent).execute()
 }
 
+/** A quote among those with open settlements. */
+export interface SettlementPlace {
+  expires_at: number
+  pay_req_id: string
+}
+
 /**
- * The newest of the quotes that have a settlement without a receipt, and expired in the given period; or before it, where
- * the payment was made and is being searched for. A settlement has none either where another transaction has paid its
- * quote: until it is noted for refund, or is known to move nothing. In no order.
+ * Quotes that have a settlement without a receipt, and expired in the given period; or before it, where the payment was
+ * made and is being searched for. A settlement has none either where another transaction has paid its quote: until it is
+ * noted for refund, or is known to move nothing. The newest first, from a place on; the requests of a page in no order.
  */
 export async function findOpenSettlements(
   db: Db,
   expired: { after: number; before: number },
   limit: number,
-): Promise<PayRequest[]> {
+  from: SettlementPlace | null,
+): Promise<{ requests: PayRequest[]; last: SettlementPlace | null }> {
   const rows = await db
     .selectFrom('x402_settlements as s')
     .innerJoin('pay_requests as p', 'p.pay_req_id', 's.pay_req_id')
@@ -75,16 +82,20 @@ export async function findOpenSettlements(
     .leftJoin('unclaimed_payments as u', (join) =>
       join.onRef('u.network', '=', 's.network').onRef('u.tx', '=', 's.tx').onRef('u.pay_req_id', '=', 's.pay_req_id'),
     )
-    .select('p.pay_req_id')
+    .select(['p.pay_req_id', 'p.expires_at'])
     .where((eb) => eb.or([eb('r.receipt_id', 'is', null), eb('r.tx', '!=', eb.ref('s.tx'))]))
     .where('u.tx', 'is', null)
     .where((eb) => eb.or([eb('p.expires_at', '>', expired.after), eb('s.searched_to', 'is not', null)]))
     .where('p.expires_at', '<', expired.before)
+    .$if(from !== null, (query) =>
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('p.expires_at', 'p.pay_req_id'), '<', tuple(from!.expires_at, from!.pay_req_id)),
+      ),
+    )
     .orderBy('p.expires_at', 'desc')
+    .orderBy('p.pay_req_id', 'desc')
     .limit(limit)
     .execute()
-  return findPayRequests(
-    db,
-    rows.map(({ pay_req_id }) => pay_req_id),
-  )
+  const ids = rows.map(({ pay_req_id }) => pay_req_id)
+  return { requests: await findPayRequests(db, ids), last: rows.length < limit ? null : (rows.at(-1) ?? null) }
 }

@@ -12,6 +12,7 @@ import { testGatewayOf } from '@svc/testbed/test-gateway'
 import { afterEach, describe, expect, it } from 'vitest'
 import { migrations } from '../../../../src/db/migrations.ts'
 import type { Schema } from '../../../../src/db/schema.ts'
+import { resumeSettlements } from '../../../../src/purchases/protocols/x402/settle.ts'
 import {
   deleteSettlement,
   findQuoteOfPayment,
@@ -43,6 +44,22 @@ const gateway = forAllTests(() => testbed.open({}, { now: () => Date.now() + ahe
 afterEach(() => testbed.calm())
 
 const QUOTE_MS = 300_000
+
+it('T-16 all settlements of buyers who did not come back are finished, however many they are', async () => {
+  const ids: string[] = []
+  testbed.nodes.primary.behave(withResult(READ.primary, () => null))
+  for (let i = 0; i < 3; i++) {
+    const { text, payload } = await signFor(await walletOn('primary', testbed.chains), gateway.url)
+    expectPending(await pay(gateway.url, text))
+    ids.push(String(payload.accepted.extra.pay_req_id))
+  }
+  testbed.calm()
+  ahead += QUOTE_MS + 61_000
+  // In pages of one.
+  for (const _ of ['sends', 'finds']) await resumeSettlements(gateway.rooms.purchases, 1)
+  const receipts = ids.map((id) => findReceiptOfRequest(gateway.context.database.db, id))
+  expect(await Promise.all(receipts)).toEqual(ids.map((pay_req_id) => expect.objectContaining({ pay_req_id })))
+})
 
 describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come back', (family) => {
   it.each([
