@@ -1,4 +1,4 @@
-// What an upload is told where the answer comes before there is a route.
+// The details of upload errors that are answered before routing.
 
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'

@@ -262,7 +262,7 @@ function noteSecond(
   return noteUnclaimed(tx, note, secondPaymentOf(unwritten))
 }
 
-/** After the commit, so that what the payer is told is durable. */
+/** Call it after the commit: the answer promises a refund, which must be durable. */
 async function refuseSecond(
   context: Context,
   { isNoted, isNew }: Noting,

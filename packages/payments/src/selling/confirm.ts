@@ -90,7 +90,7 @@ export interface Seller<Quote extends StoredQuote, Bought extends { receipt: Sig
   findBought(payReqId: string): Promise<Bought | null>
   /** Throws while no payment can be claimed, before the chain is asked. */
   requireCurrent?(): Promise<void>
-  /** Notes a payment that is to be returned. True where it is noted: its payer is told so. */
+  /** Notes a payment for refund. True where it is noted: the answer then says so. */
   noteRefused?(refused: RefusedPayment): Promise<boolean>
 }
 
@@ -126,8 +126,8 @@ export async function readConfirmation<Quote extends StoredQuote, Bought extends
 
 /**
  * Who may have the receipt of a paid quote again: its id opens files, so knowing the quote is not enough (ADD-13).
- * Throws unless the caller names the transaction that paid or signs as the payer. Whoever does not name it is counted
- * with `limit` first. `confirmUrl` is the address that confirms payments here.
+ * Throws unless the caller names the transaction that paid or signs as the payer. A caller who does not name it counts
+ * against `limit` first. `confirmUrl` is the address that confirms payments here.
  */
 async function requirePayerProof(
   { tx, signature }: PayerProof,

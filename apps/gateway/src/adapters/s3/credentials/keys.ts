@@ -122,7 +122,7 @@ export async function revokeKey({ continuity, log }: Context, { locker_id }: Loc
   await continuity.changeAccess(async (tx, record) => {
     // Sessions are locked before their locker, as everywhere; then those are left that were opened until it was locked.
     await expireSessionsOfKey(tx, locker_id, access_key_id)
-    // Whoever is writing by this key at the moment holds the lock, and is through before the key ends.
+    // A write by this key that is under way holds the lock: it finishes before the key ends.
     await lockLocker(tx, locker_id)
     if (!(await deleteS3Key(tx, locker_id, access_key_id))) throw notFound('locker', OF_LOCKER)
     await expireSessionsOfKey(tx, locker_id, access_key_id)

@@ -11,7 +11,7 @@ type S3Access = 'read' | 'write'
 export type CredentialScope = LockerScope | WalletScope
 
 interface Scope {
-  /** Whoever may write may read. */
+  /** `write` includes reading. */
   access: S3Access
   /** Unix seconds. */
   expiresAt: number
