@@ -1,15 +1,11 @@
 // What the gateway's own program occupies, as operators start it: its whole resident memory, and not only the growth.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { drainBytes, GIBIBYTE, sendBytes, textOf } from './bytes.ts'
-import { startGatewayProgram } from './gateway-program.ts'
 import { lockerClient } from './locker-client.ts'
+import { startLockerProgram } from './locker-program.ts'
 import type { Row } from './row.ts'
 import { scaled, sizeText } from './scale.ts'
-import { type ServerProcess, serverProcess, startServer } from './server-process.ts'
 
 const SIZE = scaled(GIBIBYTE, GIBIBYTE / 8)
 const AT_ONCE = 8
@@ -44,28 +40,4 @@ export async function memoryRows(): Promise<Row[]> {
 
 function row(what: string, measured: string, peak: number, limit: number): Row {
   return { what, measured, against: `${limit} MiB`, ratio: peak / limit, goal: { atMost: 1 } }
-}
-
-/** With one locker, made before it starts. */
-async function startLockerProgram(): Promise<ServerProcess> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-memory-'))
-  const { facts, stop } = await startServer('lockers', { DATA_DIR: folder })
-  await stop()
-  // The first start after an installation also prepares the later ones, which takes memory once.
-  await (await startGatewayProgram({ DATA_DIR: folder })).stop()
-  const program = await startGatewayProgram({ DATA_DIR: folder })
-  return serverProcess({
-    url: program.url,
-    facts,
-    usage: async () => ({ cpuSeconds: 0, memory: await residentMemory(program.pid) }),
-    async stop() {
-      await program.stop()
-      await rm(folder, { recursive: true })
-    },
-  })
-}
-
-async function residentMemory(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024
 }

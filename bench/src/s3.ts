@@ -6,6 +6,7 @@ import { startS3rver } from './peers/s3rver.ts'
 import { presign, type S3Place } from './presign.ts'
 import { requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { median, type Row } from './row.ts'
+import { placeOf } from './s3-place.ts'
 import { scaled, sizeText } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
@@ -32,22 +33,6 @@ export async function s3Rows(): Promise<Row[]> {
   await peer.server.stop()
   await gateway.stop()
   return rows
-}
-
-async function placeOf(gateway: ServerProcess): Promise<S3Place> {
-  const { locker, call } = lockerClient(gateway)
-  const key = await call<{ access_key_id: string; secret_access_key: string }>({
-    method: 'POST',
-    path: `/v1/lockers/${locker.locker_id}/s3/keys`,
-    ops: ['locker:admin'],
-    body: JSON.stringify({ name: 'bench', access: 'write', expires_in_days: 1 }),
-  })
-  return {
-    endpoint: `${gateway.url}/s3`,
-    bucket: locker.locker_id,
-    accessKeyId: key.access_key_id,
-    secret: key.secret_access_key,
-  }
 }
 
 function s3Door(place: S3Place): Door {

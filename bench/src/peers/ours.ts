@@ -1,6 +1,8 @@
 import { drainBytes, sendBytes, textOf } from '../bytes.ts'
 import { lockerClient } from '../locker-client.ts'
-import { startServer } from '../server-process.ts'
+import { startLockerProgram } from '../locker-program.ts'
+import { presign } from '../presign.ts'
+import { placeOf } from '../s3-place.ts'
 import { fourAtOnce, type Peer, partsOf } from './peer.ts'
 
 const TYPE = { 'content-type': 'application/octet-stream' }
@@ -16,31 +18,22 @@ interface Session {
   files: [{ parts_url: string }]
 }
 
-interface Confirmed {
-  results: { ok: boolean }[]
-}
-
 /** The gateway with a local disk, used as our client uses it. */
 export async function startOurs(): Promise<Peer> {
-  const server = await startServer('lockers', { LOG_LEVEL: 'warn' })
+  const server = await startLockerProgram({ S3_DOOR: 'on' })
+  const place = await placeOf(server)
   const { locker, call, confirm } = lockerClient(server)
   const base = `/v1/lockers/${locker.locker_id}`
   const here = (url: string) => server.url + new URL(url).pathname
   const downloads = new Map<string, string>()
 
-  /** Signed. */
-  async function create(names: readonly string[]): Promise<string[]> {
-    const files = names.map((filename) => ({ filename, content_type: TYPE['content-type'] }))
-    const body = JSON.stringify({ files })
-    const made = await call<{ files: Urls[] }>({
+  const urlsOf = (name: string) =>
+    call<Urls>({
       method: 'POST',
-      path: `${base}/files/batch`,
+      path: `${base}/files`,
       ops: ['locker:write'],
-      body,
+      body: JSON.stringify({ filename: name, content_type: TYPE['content-type'] }),
     })
-    for (const [i, { download_url }] of made.files.entries()) downloads.set(names[i] as string, here(download_url))
-    return made.files.map(({ upload_url }) => here(upload_url))
-  }
 
   async function putInParts(filename: string, length: number): Promise<void> {
     const body = JSON.stringify({ receipt_id: locker.receipt_id, files: [{ filename, size_bytes: length }] })
@@ -61,18 +54,17 @@ export async function startOurs(): Promise<Peer> {
     keepsRecords: true,
     server,
     async put(name, length) {
-      const [url] = await create([name])
-      await textOf(await sendBytes({ url: url as string, headers: TYPE }, length)) // one name, one URL
+      const { upload_url, download_url } = await urlsOf(name)
+      downloads.set(name, here(download_url))
+      await textOf(await sendBytes({ url: here(upload_url), headers: TYPE }, length))
       await confirm(name)
     },
-    async putMany(names, length) {
-      const uploads = await create(names)
-      await fourAtOnce(uploads, async (url) => void (await textOf(await sendBytes({ url, headers: TYPE }, length))))
-      const body = JSON.stringify({ receipt_id: locker.receipt_id, filenames: names })
-      const path = '/v1/files/confirm-batch'
-      const { results } = await call<Confirmed>({ method: 'POST', path, ops: ['locker:write'], body })
-      if (!results.every(({ ok }) => ok)) throw new Error(JSON.stringify(results))
-    },
+    // One request an object, as theirs are, and signed for each.
+    putMany: (names, length) =>
+      fourAtOnce(names, async (name) => {
+        downloads.set(name, presign(place, 'GET', name))
+        await textOf(await sendBytes({ url: presign(place, 'PUT', name), headers: TYPE }, length))
+      }),
     get: async (name) => void (await drainBytes(downloads.get(name) as string)), // put before
     putInParts,
   }

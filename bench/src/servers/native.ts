@@ -59,7 +59,7 @@ async function waitForPort(port: number): Promise<void> {
 }
 
 /** Of a process and its workers. Pages that they share count once. */
-async function usageOf(pid: number): Promise<Usage> {
+export async function usageOf(pid: number): Promise<Usage> {
   const workers = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean)
   let cpuSeconds = 0
   let memory = 0

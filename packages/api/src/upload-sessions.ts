@@ -93,7 +93,11 @@ export const UploadedPart = Type.Object(
     index: Type.Integer(),
     received_bytes: Type.Integer({ description: 'Of this part.' }),
     total_received_bytes: Type.Integer({ description: 'Of all parts of the file.' }),
-    sha256: Type.String({ description: 'Of this part.' }),
+    sha256: Type.Optional(
+      Type.String({
+        description: 'Of this part; of a large one in raw bytes only where `sha256` was sent or asked for.',
+      }),
+    ),
     status: Status,
   },
   { title: 'UploadedPart' },
@@ -112,7 +116,9 @@ export const uploadPart = endpoint({
   params: Type.Object({ session_id: Type.String(), file_id: Type.String() }),
   query: Type.Object({
     index: Type.Optional(Type.Integer({ minimum: 0, maximum: 99_999 })),
-    sha256: Type.Optional(Type.String({ description: 'Hex; the part is refused when it differs.' })),
+    sha256: Type.Optional(
+      Type.String({ description: 'Hex; the part is refused when it differs. Without a value it asks for the hash.' }),
+    ),
   }),
   body: Type.Object({
     index: Type.Integer({ minimum: 0, maximum: 99_999 }),

@@ -32,29 +32,48 @@ export type Prepared<Db, Values extends readonly Value[], Row> = (
 export function prepared<Db extends Executor, Values extends readonly Value[], Row>(
   build: (db: Db, ...values: Values) => Compilable<Row>,
 ): Prepared<Db, Values, Row> {
-  // A transaction has the adapter of its database.
-  const templates = new WeakMap<object, Template<Row>>()
-  return (db, ...values) => {
-    const { adapter } = db.getExecutor()
-    let template = templates.get(adapter)
-    if (!template) {
-      template = createTemplate(build, db)
-      templates.set(adapter, template)
-    }
-    return db.executeQuery(template(values))
-  }
+  const templateOf = templates<Db, Row>(build.length - 1, (db, standIns) =>
+    build(db, ...(standIns as unknown as Values)),
+  )
+  return (db, ...values) => db.executeQuery(templateOf(db)(values))
+}
+
+/** The same with values by name, as for the columns of a row. */
+export function preparedRow<Db extends Executor, Name extends string, Row>(
+  names: readonly Name[],
+  build: (db: Db, values: Readonly<Record<Name, never>>) => Compilable<Row>,
+): (db: Db, values: Readonly<Record<Name, Value>>) => Promise<QueryResult<Row>> {
+  const templateOf = templates<Db, Row>(names.length, (db, standIns) =>
+    build(db, Object.fromEntries(names.map((name, i) => [name, standIns[i]])) as Record<Name, never>),
+  )
+  return (db, values) => db.executeQuery(templateOf(db)(names.map((name) => values[name])))
 }
 
 type Template<Row> = (values: readonly Value[]) => CompiledQuery<Row>
 
-function createTemplate<Db, Values extends readonly Value[], Row>(
-  build: (db: Db, ...values: Values) => Compilable<Row>,
-  db: Db,
-): Template<Row> {
-  // Symbols, because computing with one throws.
-  const standIns = Array.from({ length: build.length - 1 }, (_, i) => Symbol(`value ${i}`))
-  // They are in the places of the values, and nothing but the query sees them.
-  const { sql, query, queryId, parameters } = build(db, ...(standIns as unknown as Values)).compile()
+/** One for each database. */
+function templates<Db extends Executor, Row>(
+  count: number,
+  build: (db: Db, standIns: readonly symbol[]) => Compilable<Row>,
+): (db: Db) => Template<Row> {
+  // A transaction has the adapter of its database.
+  const known = new WeakMap<object, Template<Row>>()
+  return (db) => {
+    const { adapter } = db.getExecutor()
+    let template = known.get(adapter)
+    if (!template) {
+      // Symbols, because computing with one throws.
+      const standIns = Array.from({ length: count }, (_, i) => Symbol(`value ${i}`))
+      // They are in the places of the values, and nothing but the query sees them.
+      template = templateOf(build(db, standIns).compile(), standIns)
+      known.set(adapter, template)
+    }
+    return template
+  }
+}
+
+function templateOf<Row>(compiled: CompiledQuery<Row>, standIns: readonly symbol[]): Template<Row> {
+  const { sql, query, queryId, parameters } = compiled
   const unused = standIns.find((standIn) => !parameters.includes(standIn))
   if (unused) throw new Error(`${unused.description} is no parameter of the query ${sql}`)
   const sources = parameters.map((parameter) => standIns.indexOf(parameter as symbol))

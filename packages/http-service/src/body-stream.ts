@@ -14,14 +14,18 @@ export function requireBodyWithin({ headers }: WireRequest, maxBytes: number): v
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** Fails when the connection breaks, the client sends nothing for too long, or sends more than `maxBytes`. */
-export function bodyStream(wire: WireRequest, maxBytes: number): OwnedChunks {
+/**
+ * Fails when the connection breaks, the client sends nothing for too long, or sends more than `maxBytes`. `aheadBytes`
+ * are taken while nobody reads.
+ */
+export function bodyStream(wire: WireRequest, maxBytes: number, aheadBytes?: number): OwnedChunks {
   requireBodyWithin(wire, maxBytes)
   const request = wire.stream
   let received = 0
   // Runs only while we wait for the client, not while the storage takes its time.
   const idle = setTimeout(() => request.isPaused() || body.destroy(stalled()), IDLE_MS)
   const stream = new Readable({
+    ...(aheadBytes !== undefined && { highWaterMark: aheadBytes }),
     read() {
       idle.refresh()
       request.resume()

@@ -516,7 +516,7 @@ export interface UploadPartTable {
   /** An object of its own, or that of the file. */
   object_id: string
   size_bytes: number
-  /** Hex. */
+  /** Hex; or a checksum, as `parts/part-digest.ts` writes it. */
   sha256: string
   /** Base64, of the file's algorithm. */
   checksum: string | null

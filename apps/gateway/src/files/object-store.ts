@@ -1,15 +1,21 @@
 // Objects at providers, who holds them, and uploads that clients send there directly.
 
-import type { Insertable } from 'kysely'
+import { preparedRow } from '@svc/database/prepared'
+import type { Selectable } from 'kysely'
 import type { Db, DirectUploadTable, FileRow, ObjectTable, Tx } from '../db/schema.ts'
 import { callOff } from './delivery/store.ts'
 import { lockFile, updateFile } from './store.ts'
 
-export type ObjectRow = Insertable<ObjectTable>
+export type ObjectRow = Pick<Selectable<ObjectTable>, 'object_id' | 'provider' | 'state' | 'since' | 'locker_id'>
 
+/** Before its first byte, so that no object is ever unknown. */
 export async function insertObject(tx: Tx, object: ObjectRow): Promise<void> {
-  await tx.insertInto('objects').values(object).execute()
+  await addObject(tx, object)
 }
+
+const addObject = preparedRow(['object_id', 'provider', 'state', 'since', 'locker_id'], (tx: Tx, object) =>
+  tx.insertInto('objects').values({ ...object, provider_ref: null }),
+)
 
 interface WrittenObject {
   id: string
@@ -24,14 +30,19 @@ export async function holdObject(
   locker_id: string,
   since: number,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('objects')
-    .set({ state: 'held', provider_ref: ref, since, locker_id, size_bytes: size })
-    .where('object_id', '=', id)
-    .where('state', '=', 'writing')
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  const { numAffectedRows } = await hold(tx, { object_id: id, provider_ref: ref, since, locker_id, size_bytes: size })
+  return (numAffectedRows ?? 0n) > 0n
 }
+
+const hold = preparedRow(
+  ['object_id', 'provider_ref', 'since', 'locker_id', 'size_bytes'],
+  (tx: Tx, { object_id, ...held }) =>
+    tx
+      .updateTable('objects')
+      .set({ state: 'held', ...held })
+      .where('object_id', '=', object_id)
+      .where('state', '=', 'writing'),
+)
 
 export async function releaseObjects(tx: Tx, objectIds: readonly string[], since: number): Promise<void> {
   if (objectIds.length === 0) return

@@ -17,7 +17,7 @@ export interface NewObject extends StoredObject {
 /** Writes the row of an object before its first byte, whether we or a redirected client will write it. */
 export async function announceObject(context: FilesContext, provider: string): Promise<string> {
   const object_id = toHex(context.randomBytes(16))
-  await context.announceObject({ object_id, provider, provider_ref: null, state: 'writing', since: unixNow(context) })
+  await context.announceObject({ object_id, provider, state: 'writing', since: unixNow(context), locker_id: null })
   return object_id
 }
 

@@ -17,8 +17,8 @@ import {
   changeManifest,
   countUnconfirmed,
   lockFile,
+  pointFile,
   unconfirmedBytes,
-  updateFile,
   upsertFiles,
 } from './store.ts'
 
@@ -116,7 +116,7 @@ async function place(
     hash_recorded_at: contentHash === null ? null : at,
     upload_object_id: isAwaiting ? await endDirectUploads(tx, before, put.adopts) : null,
   }
-  await updateFile(tx, locker_id, filename, changes)
+  await pointFile(tx, { locker_id, filename, ...changes })
   await releaseObjects(tx, before.object_id === null ? [] : [before.object_id], now)
   if (contentHash !== null) {
     const { id, size } = object

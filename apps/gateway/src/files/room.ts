@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import type { Locker, Tx } from '../db/schema.ts'
 import { type AddFile, createFileAdder } from './add-files.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
-import { createHashThread, type HashThread } from './confirm/hash-thread.ts'
+import { type HashThread, plainHashThread } from './confirm/hash-thread.ts'
 import { createKeyMarks, type MarkKey } from './mark-keys.ts'
 import { insertObject, type ObjectRow } from './object-store.ts'
 
@@ -17,7 +17,7 @@ export interface FilesContext extends Context, Needs {
   /** Writes the row of a new object. Durable when it resolves. */
   announceObject: (object: ObjectRow) => Promise<void>
   hashObject: HashObject
-  /** Hashes bytes while they are stored. */
+  /** Hashes bytes while they are stored, and when they are confirmed. */
   hashThread: HashThread<null>
   markKey: MarkKey
   /** Counts the fetches that are under way. */
@@ -25,14 +25,15 @@ export interface FilesContext extends Context, Needs {
 }
 
 export function createFiles(context: Context, { manifestChanged }: Needs): FilesContext {
+  const hashThread = plainHashThread()
   return {
     ...context,
     manifestChanged,
     addFile: createFileAdder(context),
     announceObject: (object) => context.database.commit((tx) => insertObject(tx, object), { isOneStatement: true }),
     takeFetchPlaces: places(),
-    hashObject: createObjectHasher(createObjectReader(context.providers)),
-    hashThread: createHashThread(new URL('./confirm/hash-worker.ts', import.meta.url)),
+    hashObject: createObjectHasher(createObjectReader(context.providers, hashThread)),
+    hashThread,
     markKey: createKeyMarks(context.signers.shortUrl),
   }
 }

@@ -1,6 +1,6 @@
 // The names of a locker, what each points at, and what they add up to.
 
-import { inJsonRows, itemText, jsonRows, prepared } from '@svc/database/prepared'
+import { inJsonRows, itemText, jsonRows, prepared, preparedRow } from '@svc/database/prepared'
 import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
 import { sql } from 'kysely'
 import { requireWritable } from '../auth/restrictions.ts'
@@ -33,8 +33,12 @@ function ofLocker(db: Db, lockerId: string) {
 
 /** Locks the row until the end of the transaction. */
 export async function lockFile(tx: Tx, lockerId: string, filename: string): Promise<FileRow | null> {
-  return (await ofLocker(tx, lockerId).where('filename', '=', filename).forUpdate().executeTakeFirst()) ?? null
+  return (await selectOneForUpdate(tx, lockerId, filename)).rows[0] ?? null
 }
+
+const selectOneForUpdate = prepared((tx: Tx, lockerId: string, filename: string) =>
+  ofLocker(tx, lockerId).where('filename', '=', filename).forUpdate(),
+)
 
 /** Locks the rows that exist, in one order. */
 export async function lockFiles(tx: Tx, lockerId: string, filenames: readonly string[]): Promise<FileRow[]> {
@@ -139,6 +143,33 @@ export async function updateFile(
     .where('filename', '=', filename)
     .execute()
 }
+
+/** What a file says of the bytes that it points at. */
+const BYTES = [
+  'content_type',
+  'metadata',
+  'expected_hash',
+  'object_id',
+  'provider_ref',
+  'object_bytes',
+  'size_bytes',
+  'content_hash',
+  'uploaded_at',
+  'hash_recorded_at',
+  'upload_object_id',
+] as const
+
+/** The caller holds the lock of the file. */
+export async function pointFile(
+  tx: Tx,
+  file: Pick<FileRow, 'locker_id' | 'filename' | (typeof BYTES)[number]>,
+): Promise<void> {
+  await setBytes(tx, file)
+}
+
+const setBytes = preparedRow(['locker_id', 'filename', ...BYTES], (tx: Tx, { locker_id, filename, ...bytes }) =>
+  tx.updateTable('files').set(bytes).where('locker_id', '=', locker_id).where('filename', '=', filename),
+)
 
 export async function deleteFileRow(tx: Tx, lockerId: string, filename: string): Promise<void> {
   await tx.deleteFrom('files').where('locker_id', '=', lockerId).where('filename', '=', filename).execute()

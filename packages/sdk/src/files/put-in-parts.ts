@@ -7,7 +7,6 @@ import { sha256Stream } from '@svc/protocol/sha256'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { BytesDiffer, NameTaken, UntrueAnswer } from '../errors.ts'
-import { sha256Hex } from '../sha256.ts'
 import { type OpenSession, openSession } from './session.ts'
 import { inParts, type Source, wrongSize } from './source.ts'
 import { requireSame, type StoredFile, type Upload } from './upload.ts'
@@ -64,7 +63,7 @@ async function sendPart(
 ): Promise<void> {
   await call(context, uploadPart, {
     params: { session_id, file_id },
-    query: { index, sha256: await sha256Hex(part) },
+    query: { index },
     token,
     bytes: part,
     headers: { 'content-type': 'application/octet-stream' },

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, open, read } from 'node:fs'
 import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import type { NamedFiles } from '../named-files.ts'
+import { closeFile, openFile, readBytes } from './descriptors.ts'
 import { nullIfMissing, onDisk } from './errors.ts'
 import { syncFolder } from './folders.ts'
 
@@ -18,8 +17,6 @@ export function openFolderFiles(folder: string): NamedFiles {
   }
 }
 
-const openFile = promisify(open)
-const readBytes = promisify(read)
 const SMALL_FILE = 9 * 1024
 
 /** A small file with two jobs for the thread pool, where `readFile` has four that cost more than the reading. */
@@ -29,7 +26,7 @@ async function readWhole(path: string): Promise<Uint8Array> {
     const { bytesRead, buffer } = await readBytes(file, Buffer.allocUnsafe(SMALL_FILE), 0, SMALL_FILE, 0)
     return bytesRead < SMALL_FILE ? buffer.subarray(0, bytesRead) : await readFile(path)
   } finally {
-    closeSync(file)
+    closeFile(file)
   }
 }
 

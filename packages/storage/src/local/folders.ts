@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { link, lstat, mkdir, open, readdir, rm, unlink, writeFile } from 'node:fs/promises'
+import { link, lstat, mkdir, readdir, rm, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { requireObjectId } from '../object-rules.ts'
+import { closeFile, openFile, syncFile } from './descriptors.ts'
 import { isDiskFull, nullIfMissing } from './errors.ts'
 
 export interface Folders {
@@ -66,11 +67,11 @@ async function createPrefixes(objects: string): Promise<void> {
 
 /** Makes created and removed names in a folder survive a power failure. */
 export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
+  const folder = await openFile(path, 'r')
   try {
-    await folder.sync()
+    await syncFile(folder)
   } finally {
-    await folder.close()
+    closeFile(folder)
   }
 }
 

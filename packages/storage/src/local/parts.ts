@@ -2,12 +2,13 @@
 // its name claims the place for one writer, of whatever process: it is removed only when a write has failed and is over.
 // So nobody writes where an acknowledged part is, and a file in which all claims are those of its parts is complete.
 
-import { link, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { link, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { batchSource } from '../batches.ts'
 import { areAdjacent, placeOf, totalSize } from '../part-places.ts'
 import type { CompletedParts, NewPart, ObjectParts, PartsUpload, WrittenPart } from '../provider.ts'
+import { closeFile, openFile } from './descriptors.ts'
 import { codeOf, nullIfMissing, onDisk } from './errors.ts'
 import { type Folders, syncFolder } from './folders.ts'
 import { statObject } from './read.ts'
@@ -31,8 +32,7 @@ export function localParts(folders: Folders): ObjectParts {
 
 async function createFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
-  const file = await open(join(path, BYTES), 'a', 0o600)
-  await file.close()
+  closeFile(await openFile(join(path, BYTES), 'a', 0o600))
   await syncFolder(path)
   await syncFolder(dirname(path))
 }
@@ -50,12 +50,12 @@ async function writePart(
   try {
     if (!(await onDisk(takeClaim(claim)))) return null
     try {
-      const file = await onDisk(nullIfMissing(open(join(folders.partsPath(id), BYTES), 'r+')))
-      if (!file) return null
+      const file = await onDisk(nullIfMissing(openFile(join(folders.partsPath(id), BYTES), 'r+')))
+      if (file === null) return null
       try {
         await writeStream(batches, file, part.size, start)
       } finally {
-        await onDisk(file.close())
+        closeFile(file)
       }
     } catch (error) {
       await rm(claim, { force: true }).catch(() => {})
@@ -70,7 +70,7 @@ async function writePart(
 /** False when the place is taken, or the folder takes no more parts. */
 async function takeClaim(path: string): Promise<boolean> {
   try {
-    await (await open(path, 'wx', 0o600)).close()
+    closeFile(await openFile(path, 'wx', 0o600))
     return true
   } catch (error) {
     if (['EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) return false

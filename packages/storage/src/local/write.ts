@@ -1,8 +1,9 @@
-import { type FileHandle, link, open, rm, unlink } from 'node:fs/promises'
+import { link, rm, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type Batches, batchSource, lengthOf } from '../batches.ts'
 import { idTaken, wrongSize } from '../object-rules.ts'
+import { closeFile, openFile, syncData, syncFile, writeBuffers } from './descriptors.ts'
 import { codeOf, onDisk } from './errors.ts'
 import { type Folders, syncFolder } from './folders.ts'
 
@@ -23,9 +24,9 @@ export async function writeObject(
   const object = folders.objectPath(id)
   const batches = batchSource(source)
   try {
-    const file = await onDisk(rejectExisting(open(incoming, 'wx', 0o600)))
+    const file = await onDisk(rejectExisting(openFile(incoming, 'wx', 0o600)))
     try {
-      const size = await fill(file, batches, declaredSize)
+      const size = await writeStream(batches, file, declaredSize).finally(() => closeFile(file))
       await onDisk(publish(incoming, object))
       return size
     } catch (error) {
@@ -37,48 +38,45 @@ export async function writeObject(
   }
 }
 
-async function fill(file: FileHandle, batches: Batches, declaredSize: number | null): Promise<number> {
-  try {
-    return await writeStream(batches, file, declaredSize)
-  } finally {
-    await onDisk(file.close())
-  }
-}
-
 /** Writes the source to the file, durably and from `start` on; returns its size. */
 export async function writeStream(
   source: Batches,
-  file: FileHandle,
+  file: number,
   declaredSize: number | null,
   start = 0,
 ): Promise<number> {
   let size = 0
   let syncedSize = 0
   let syncing = Promise.resolve()
-  for (let chunks = await source.take(); chunks.length > 0; chunks = await source.take()) {
-    const position = start + size
-    size += lengthOf(chunks)
-    if (declaredSize !== null && size > declaredSize) break
-    await onDisk(writeAll(file, chunks, position))
-    source.free(chunks)
-    if (size - syncedSize < SYNC_EVERY_BYTES) continue
+  try {
+    for (let chunks = await source.take(); chunks.length > 0; chunks = await source.take()) {
+      const position = start + size
+      size += lengthOf(chunks)
+      if (declaredSize !== null && size > declaredSize) break
+      await onDisk(writeAll(file, chunks, position))
+      source.free(chunks)
+      if (size - syncedSize < SYNC_EVERY_BYTES) continue
+      await onDisk(syncing)
+      syncedSize = size
+      syncing = syncData(file)
+      syncing.catch(() => {}) // awaited above or below
+    }
+    if (declaredSize !== null && size !== declaredSize) throw wrongSize()
     await onDisk(syncing)
-    syncedSize = size
-    syncing = file.datasync()
-    syncing.catch(() => {}) // awaited above or below
+  } finally {
+    // The file is closed next, and its number given to another.
+    await syncing.catch(() => {})
   }
-  if (declaredSize !== null && size !== declaredSize) throw wrongSize()
-  await onDisk(syncing)
-  await onDisk(file.sync())
+  await onDisk(syncFile(file))
   return size
 }
 
 /** A call may write only a part without an error, as when the disk gets full: the next call fails then. */
-async function writeAll(file: FileHandle, chunks: Buffer[], start: number): Promise<void> {
+async function writeAll(file: number, chunks: Buffer[], start: number): Promise<void> {
   let rest = chunks
   let position = start
   while (rest.length > 0) {
-    const { bytesWritten } = await file.writev(rest, position)
+    const { bytesWritten } = await writeBuffers(file, rest, position)
     position += bytesWritten
     rest = skip(bytesWritten, rest)
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { open } from 'node:fs/promises'
+import { closeSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
@@ -9,15 +9,15 @@ import { ProviderError } from '../../src/provider.ts'
 import { fetchBytes, streamOf } from '../objects.ts'
 import { openTestFolder } from './open-folder.ts'
 
-async function fullDevice() {
-  const file = await open('/dev/full', 'w')
-  onTestFinished(() => file.close())
+function fullDevice() {
+  const file = openSync('/dev/full', 'w')
+  onTestFinished(() => closeSync(file))
   return file
 }
 
 it('the local driver reports a full disk as full, and does not destroy the source', async () => {
   const source = streamOf(Buffer.alloc(5_000_000))
-  const failure: unknown = await writeStream(batchSource(source), await fullDevice(), null).catch((error) => error)
+  const failure: unknown = await writeStream(batchSource(source), fullDevice(), null).catch((error) => error)
   expect(failure).toBeInstanceOf(ProviderError)
   expect(failure).toMatchObject({ reason: 'full', cause: { code: 'ENOSPC' } })
   expect(source.destroyed).toBe(false)
@@ -26,7 +26,7 @@ it('the local driver reports a full disk as full, and does not destroy the sourc
 it('the local driver rethrows an error of the source that looks like a disk error', async () => {
   const failure = Object.assign(new Error('no space'), { code: 'ENOSPC', syscall: 'write' })
   const source = new Readable({ read: () => source.destroy(failure) })
-  await expect(writeStream(batchSource(source), await fullDevice(), null)).rejects.toBe(failure)
+  await expect(writeStream(batchSource(source), fullDevice(), null)).rejects.toBe(failure)
 })
 
 it('the local driver gives chunks back once they are written, where the source allows it', async () => {

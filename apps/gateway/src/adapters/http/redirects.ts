@@ -79,7 +79,7 @@ function insertPendingUpload(
     if ((await awaitedUploads(tx, locker_id, since)).uploads >= MAX_AWAITED) return false
     const without = { ...locker, total_bytes: locker.total_bytes - countedBytes(current) }
     if (await refusalOf(context, tx, without, { awaited: size ?? 0, trash: 0 })) return false
-    await insertObject(tx, { object_id, provider, provider_ref: null, state: 'writing', since })
+    await insertObject(tx, { object_id, provider, state: 'writing', since, locker_id: null })
     await insertDirectUpload(tx, {
       object_id,
       locker_id,

@@ -5,6 +5,7 @@ import { bare } from '@svc/protocol/bytes'
 import { canonicalJson } from '@svc/protocol/canonical'
 import { formatEtag } from '@svc/s3/etag'
 import type { FileRow } from '../../db/schema.ts'
+import { isSha256 } from '../../files/parts/part-digest.ts'
 import type { Validators } from '../http/range-requests.ts'
 
 type Tagged = Pick<FileRow, 'content_hash' | 'object_id' | 'metadata'>
@@ -31,6 +32,11 @@ export function md5Of({ metadata }: Pick<FileRow, 'metadata'>): string | undefin
 /** `md5`: of a request whose bytes are checked by it, or of an object with the same bytes. */
 export function withMd5(metadata: string | null, md5: string | undefined): string | null {
   return md5 === undefined ? metadata : canonicalJson({ ...JSON.parse(metadata ?? '{}'), [KEPT_MD5]: md5 })
+}
+
+/** `digest`: as its row has it. */
+export function etagOfPart(digest: string): string {
+  return formatEtag(isSha256(digest) ? digest : hash('sha256', digest))
 }
 
 function objectEtag(objectId: string | null): string {

@@ -4,10 +4,11 @@
 
 import { Readable } from 'node:stream'
 import { bare } from '@svc/protocol/bytes'
-import { hashAlong } from '../../files/confirm/hash-object.ts'
+import { hashAlong } from '../../files/hash-along.ts'
 import { writeObject } from '../../files/objects.ts'
 import { streamOf } from '../../files/parts/copy-parts.ts'
 import { fileKey, writeInPlace } from '../../files/parts/open-parts.ts'
+import { startChecksum } from '../../files/parts/part-digest.ts'
 import { findPartsBetween, type Part } from '../../files/parts/part-store.ts'
 import { maxFileBytes, type WrittenPart } from '../../files/parts/record-parts.ts'
 import { findSessionFile } from '../../files/parts/store.ts'
@@ -43,17 +44,38 @@ export function blockLength({ file, tus }: Upload, { blocks }: Progress): number
   return size_bytes === null ? tus.block_bytes : Math.min(tus.block_bytes, size_bytes - blocks * tus.block_bytes)
 }
 
-/** The bytes after the tail, as an object of their own. */
+/** The bytes after the tail, as an object of their own; with their SHA-256 where that is the file. */
 export async function writeTail(
   context: TusContext,
-  { session, file }: Upload,
+  { session, file, tus }: Upload,
   { blocks, tail }: Progress,
-  fresh: Readable,
+  fresh: AsyncIterable<Buffer>,
   size: number | null,
 ): Promise<WrittenPart> {
-  const hash = hashAlong(fresh)
-  const object = await writeObject(context, session.provider, fresh, { contentType: file.content_type, size })
-  return { index: blocks + tail.length, object, ref: null, sha256: bare(hash()) }
+  const isFile = tus.kind === 'whole' && size === file.size_bytes
+  const { bytes, digest, close } = isFile && size !== null ? withSha256(context, fresh, size) : withChecksum(fresh)
+  try {
+    const object = await writeObject(context, session.provider, bytes, { contentType: file.content_type, size })
+    return { index: blocks + tail.length, object, ref: null, digest: await digest() }
+  } finally {
+    close()
+  }
+}
+
+function withSha256({ hashThread }: TusContext, source: AsyncIterable<Buffer>, size: number) {
+  const { bytes, hash, close } = hashAlong(hashThread, source, size)
+  return { bytes, digest: async () => bare(await hash()), close }
+}
+
+function withChecksum(source: AsyncIterable<Buffer>) {
+  const checksum = startChecksum()
+  async function* pass(): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      checksum.update(chunk)
+      yield chunk
+    }
+  }
+  return { bytes: Readable.from(pass(), { objectMode: false }), digest: async () => checksum.digest(), close() {} }
 }
 
 /** The tail and what follows it as one part: the whole block in its place, or an object of its own. */
@@ -71,10 +93,9 @@ export async function joinTail(
     if (progress.tail.length > 0) yield* streamOf(provider, progress.tail) as AsyncIterable<Buffer>
     yield* fresh
   }
-  const source = Readable.from(bytes(), { objectMode: false })
   const inPlace =
-    size === blockLength(upload, progress) ? await writeBlock(context, upload, { index, size }, source) : null
-  return inPlace ?? writeTail(context, upload, { ...progress, tail: [] }, source, size)
+    size === blockLength(upload, progress) ? await writeBlock(context, upload, { index, size }, bytes()) : null
+  return inPlace ?? writeTail(context, upload, { ...progress, tail: [] }, bytes(), size)
 }
 
 /** Null, with nothing read, when the block has to be an object of its own. */
@@ -82,25 +103,26 @@ async function writeBlock(
   context: TusContext,
   { session, file: { session_id, file_id }, tus }: Upload,
   { index, size }: { index: number; size: number },
-  source: Readable,
+  source: AsyncIterable<Buffer>,
 ): Promise<WrittenPart | null> {
   // Partial uploads are only copied from; and the object of a file that is one block is the file.
   if (tus.kind !== 'whole') return null
   const file = await findSessionFile(context.database.db, session_id, file_id)
   if (!file || file.size_bytes === size || !(await context.openParts(session, file, { index, size }))) return null
-  const hashed = context.partHashes.along(fileKey(file), index, source, () => {})
+  const hasSha256 = await context.mayBeReadByOlderRelease()
+  const passing = context.partHashes.along({ file: fileKey(file), index, hasSha256 }, source, () => {})
   try {
     const maxBytes = maxFileBytes(context, session.provider, file)
     const isLast = index * tus.block_bytes + size === file.size_bytes
-    const inPlace = await writeInPlace(context, session, file, { index, size, isLast, maxBytes }, hashed.bytes)
+    const inPlace = await writeInPlace(context, session, file, { index, size, isLast, maxBytes }, passing.bytes)
     const about = { contentType: file.content_type, size }
     const written = inPlace ?? {
-      object: await writeObject(context, session.provider, hashed.bytes, about),
+      object: await writeObject(context, session.provider, passing.bytes, about),
       ref: null,
     }
-    await hashed.stored()
-    return { index, ...written, sha256: bare(hashed.hash()) }
+    await passing.stored()
+    return { index, ...written, digest: passing.digest() }
   } finally {
-    hashed.close()
+    passing.close()
   }
 }

@@ -40,7 +40,9 @@ export async function appendBody(
   const checksum = readChecksum(headerOf(wire, 'Upload-Checksum'))
   const left = await requireRoom(context, upload, wire)
   const progress = await readProgress(context, upload)
-  const body = bodyStream(wire, left)
+  // The next block arrives while one is written.
+  const release = context.takeBuffer()
+  const body = bodyStream(wire, left, release ? upload.tus.block_bytes : undefined)
   const stop = () => void body.destroy(interrupted())
   signal.addEventListener('abort', stop)
   const pieces = piecesOf(body, (chunk) => checksum?.update(chunk))
@@ -60,6 +62,7 @@ export async function appendBody(
   } finally {
     signal.removeEventListener('abort', stop)
     body.destroy()
+    release?.()
   }
   return writing.progress.offset
 }
@@ -89,7 +92,7 @@ async function writePiece(context: TusContext, writing: Writing): Promise<boolea
     const isJoined = bytes === wanted || progress.tail.length + 1 >= MAX_TAIL_PARTS
     const part = isJoined
       ? await joinTail(context, upload, progress, fresh)
-      : await writeTail(context, upload, progress, Readable.from(fresh, { objectMode: false }), bytes)
+      : await writeTail(context, upload, progress, Readable.from(fresh), bytes)
     advance(writing, part, bytes)
     return true
   } finally {
@@ -104,8 +107,7 @@ const STREAMED_BYTES = 1024 * 1024
 async function streamPiece(context: TusContext, writing: Writing, wanted: number): Promise<boolean> {
   const { upload, pieces, progress } = writing
   const most = Math.min(Math.max(wanted, 1), STREAMED_BYTES)
-  const source = Readable.from(pieces.upTo(most), { objectMode: false })
-  const part = await writeTail(context, upload, progress, source, null)
+  const part = await writeTail(context, upload, progress, pieces.upTo(most), null)
   const bytes = part.object.size
   if (bytes === 0) {
     await removeObject(context, upload.session.provider, part.object.id, part.object.ref)
@@ -120,7 +122,7 @@ async function streamPiece(context: TusContext, writing: Writing, wanted: number
 
 /** Takes a part in, which replaces those from its index on. */
 function advance({ upload, progress, parts }: Writing, part: WrittenPart, bytes: number, mayEnd = true): void {
-  const { index, object, ref, sha256 } = part
+  const { index, object, ref, digest } = part
   parts.push(part)
   progress.offset += bytes
   const row: Part = {
@@ -130,7 +132,7 @@ function advance({ upload, progress, parts }: Writing, part: WrittenPart, bytes:
     object_id: object.id,
     provider_ref: object.ref,
     size_bytes: object.size,
-    sha256,
+    sha256: digest,
     checksum: null,
     part_ref: ref,
     part_start: null,

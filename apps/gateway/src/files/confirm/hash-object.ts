@@ -6,7 +6,7 @@ import { singleFlight } from '@svc/concurrency/sharing'
 import { withPrefix } from '@svc/protocol/bytes'
 import type { Providers } from '@svc/storage/open-providers'
 import type { ObjectKey, StorageProvider } from '@svc/storage/provider'
-import { createHashThread, type HashThread, type ThreadHash } from './hash-thread.ts'
+import { type HashThread, plainHashThread, type ThreadHash } from './hash-thread.ts'
 
 /** Computed from the stored bytes, never taken from a client. */
 export interface Reading {
@@ -24,9 +24,8 @@ const READINGS_KEPT = 10_000
 const SMALL_BYTES = 512 * 1024
 
 /** Reads the object on each call. Each provider has its own limit, so a slow one does not hold up the others. */
-export function createObjectReader(providers: Pick<Providers, 'named'>): HashObject {
+export function createObjectReader(providers: Pick<Providers, 'named'>, thread = plainHashThread()): HashObject {
   const limits = new Map<string, Limit>()
-  const thread = createHashThread<null>(new URL('./hash-worker.ts', import.meta.url))
   return (provider, key) => {
     const limited = limits.get(provider) ?? limit(AT_ONCE)
     limits.set(provider, limited)
@@ -98,12 +97,4 @@ function hexOf(pieces: readonly Buffer[]): string {
   const sha256 = createHash('sha256')
   for (const piece of pieces) sha256.update(piece)
   return sha256.digest('hex')
-}
-
-/** Hashes a stream while another consumer reads it. Call the result at the end of the stream. */
-export function hashAlong(stream: Readable): () => string {
-  const sha256 = createHash('sha256')
-  // A data listener would start the stream. Paused, it waits for its consumer.
-  stream.pause().on('data', (chunk: Buffer) => sha256.update(chunk))
-  return () => withPrefix(sha256.digest('hex'))
 }

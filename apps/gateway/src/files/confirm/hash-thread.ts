@@ -29,7 +29,7 @@ export interface ThreadHash {
   pass(piece: Piece): void
   /** A piece that can be filled again. */
   recycle(piece: Piece | null): void
-  /** Whatever else the program understands. */
+  /** Whatever else the program understands, after all that was taken. */
   tell(message: string): void
   /** What the program answers to an opening or to the end of the pieces. */
   answer(): Promise<unknown>
@@ -49,16 +49,19 @@ export interface OpenedHash<Opening> {
 }
 
 /** A message costs as much as hashing some kilobytes, so small pieces are put together. */
-const PIECE_BYTES = 512 * 1024
+const PIECE_BYTES = 256 * 1024
 const MAX_WAITING = 4
+/** Of all hashes of a thread together: what they leave as garbage would be collected at a greater cost. */
+const MAX_SPARE = 8
 
 /** The thread starts with the first hash, and again after a failure. */
 export function createHashThread<Opening>(program: URL): HashThread<Opening> {
   let worker: Worker | null = null
   let failure: unknown
+  const spare: Piece[] = []
 
   function start(): Worker {
-    const started = new Worker(program)
+    const started = new Worker(program, { resourceLimits: { maxYoungGenerationSizeMb: 2, stackSizeMb: 1 } })
     // Pending hashes fail when their port closes.
     started.on('error', (error) => {
       failure = error
@@ -75,13 +78,17 @@ export function createHashThread<Opening>(program: URL): HashThread<Opening> {
       worker ??= start()
       const { port1: port, port2: theirs } = new MessageChannel()
       worker.postMessage({ port: theirs, opening } satisfies OpenedHash<Opening>, [theirs])
-      return feed(port, () => new Error('the hashing thread has ended', { cause: failure }), route)
+      return feed(port, spare, () => new Error('the hashing thread has ended', { cause: failure }), route)
     },
   }
 }
 
-function feed(port: MessagePort, ended: () => Error, route?: PieceRoute): ThreadHash {
-  const spare: Piece[] = []
+/** Of bytes that belong to nothing else. */
+export function plainHashThread(): HashThread<null> {
+  return createHashThread(new URL('./hash-worker.ts', import.meta.url))
+}
+
+function feed(port: MessagePort, spare: Piece[], ended: () => Error, route?: PieceRoute): ThreadHash {
   const answers: unknown[] = []
   /** Pieces that were sent and did not come back. */
   let waiting = 0
@@ -91,13 +98,19 @@ function feed(port: MessagePort, ended: () => Error, route?: PieceRoute): Thread
   /** Those who wait for a change. */
   const waiters: (() => void)[] = []
 
+  function newPiece(): Piece {
+    const piece = spare.pop()
+    return piece ? new Uint8Array(piece.buffer) : Buffer.allocUnsafeSlow(PIECE_BYTES)
+  }
+
   function wake(): void {
     for (const resume of waiters.splice(0)) resume()
   }
 
   function recycle(piece: Piece | null): void {
     waiting--
-    if (piece) spare.push(piece)
+    if (piece && spare.length < MAX_SPARE) spare.push(piece)
+    else piece?.buffer.transfer(0)
     wake()
   }
 
@@ -140,7 +153,7 @@ function feed(port: MessagePort, ended: () => Error, route?: PieceRoute): Thread
   return {
     take(chunk) {
       for (let at = 0; at < chunk.length; ) {
-        room ??= spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
+        room ??= newPiece()
         const part = chunk.subarray(at, at + room.length - filled)
         room.set(part, filled)
         filled += part.length
@@ -149,7 +162,7 @@ function feed(port: MessagePort, ended: () => Error, route?: PieceRoute): Thread
       }
     },
     async takeRead(readInto) {
-      const piece = Buffer.from((spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)).buffer)
+      const piece = Buffer.from(newPiece().buffer)
       const length = await readInto(piece)
       if (length > 0) send(piece.subarray(0, length))
       return length
@@ -158,7 +171,10 @@ function feed(port: MessagePort, ended: () => Error, route?: PieceRoute): Thread
     drained: () => until(() => waiting < MAX_WAITING),
     pass,
     recycle,
-    tell: (message) => port.postMessage(message),
+    tell(message) {
+      if (room) send(room.subarray(0, filled))
+      port.postMessage(message)
+    },
     answer,
     async end() {
       if (room) send(room.subarray(0, filled))

@@ -18,7 +18,7 @@ import {
 } from './copy-parts.ts'
 import { fileKey } from './open-parts.ts'
 import type { PartHashes } from './part-hashes.ts'
-import { findParts, type Part, updatePart } from './part-store.ts'
+import { digestsOf, findParts, type Part, updatePart } from './part-store.ts'
 import { maxFileBytes } from './record-parts.ts'
 import { findSessionFile, type SessionFile, updateSessionFile } from './store.ts'
 
@@ -144,7 +144,7 @@ async function hashOf(
   return nullIfLost(
     context,
     finalizing,
-    () => context.partHashes.ofFile(fileKey(file), parts, readFrom),
+    () => context.partHashes.ofFile(fileKey(file), digestsOf(parts), readFrom),
     (tx) => noteComplete(tx, file, completed),
   ).catch((error) => {
     throw storageError(error)

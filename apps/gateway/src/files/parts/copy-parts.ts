@@ -1,16 +1,16 @@
 // Parts as one stream, wherever they are, and as a new object.
 
-import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Limit } from '@svc/concurrency/locks'
 import type { StorageProvider } from '@svc/storage/provider'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker, Tx } from '../../db/schema.ts'
 import type { Grant } from '../../lockers/access.ts'
-import { hashAlong } from '../confirm/hash-object.ts'
+import { hashAlong } from '../hash-along.ts'
 import { releaseObjects } from '../object-store.ts'
 import { type NewObject, writeObject } from '../objects.ts'
 import type { FilesContext } from '../room.ts'
+import { startCheck } from './part-digest.ts'
 import { deletePart, type Part } from './part-store.ts'
 import { isSealed } from './record-parts.ts'
 import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
@@ -42,10 +42,14 @@ export function copyParts(
   const size = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
   return nullIfLost(context, finalizing, () =>
     finalizing.limitCopies(async () => {
-      const bytes = streamOf(context.providers.named(provider), parts)
-      const hash = hashAlong(bytes)
-      const object = await writeObject(context, provider, bytes, { contentType: file.content_type, size })
-      return { object, contentHash: hash(), isHeld: false }
+      const source = streamOf(context.providers.named(provider), parts) as AsyncIterable<Buffer>
+      const hashed = hashAlong(context.hashThread, source, size)
+      try {
+        const object = await writeObject(context, provider, hashed.bytes, { contentType: file.content_type, size })
+        return { object, contentHash: await hashed.hash(), isHeld: false }
+      } finally {
+        hashed.close()
+      }
     }),
   )
 }
@@ -53,7 +57,7 @@ export function copyParts(
 /** Room for a chunk of a provider's stream and the next one. */
 const HIGH_WATER_MARK = 1_048_576
 
-/** Each part is opened when its turn comes, and checked against its hash. */
+/** Each part is opened when its turn comes, and checked against its digest. */
 export function streamOf(provider: StorageProvider, parts: readonly Part[]): Readable {
   async function* bytes(): AsyncGenerator<Buffer> {
     for (const part of parts) yield* readPart(provider, part)
@@ -66,12 +70,12 @@ async function* readPart(provider: StorageProvider, part: Part): AsyncGenerator<
   const range = start === null ? undefined : { start, end: start + size_bytes - 1 }
   const stream = await provider.read({ id, ref }, range)
   if (!stream) throw new LostPartError(part)
-  const sha256 = createHash('sha256')
+  const check = startCheck(part.sha256)
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    sha256.update(chunk)
+    check.update(chunk)
     yield chunk
   }
-  if (sha256.digest('hex') !== part.sha256) throw new LostPartError(part)
+  if (!check.isSame()) throw new LostPartError(part)
 }
 
 /** The stored part is gone or has changed. */

@@ -20,7 +20,7 @@ interface Part {
   /** Of the file up to here, once it is this part's turn. */
   whole: Hash | null
   /** What `whole` lacks. */
-  kept: Uint8Array[]
+  kept: Uint8Array<ArrayBuffer>[]
   /** Its own hash, once it is stored. */
   stored: string | null
 }
@@ -111,7 +111,7 @@ function advance(file: FileHash): void {
   }
 }
 
-function keep(file: FileHash, part: Part, piece: Uint8Array): void {
+function keep(file: FileHash, part: Part, piece: Uint8Array<ArrayBuffer>): void {
   part.kept.push(piece)
   keptBytes += piece.buffer.byteLength
   keeping.set(part, file)
@@ -127,7 +127,10 @@ function drop(file: FileHash, part: Part): void {
 }
 
 function release(part: Part): void {
-  for (const { buffer } of part.kept) keptBytes -= buffer.byteLength
+  for (const { buffer } of part.kept) {
+    keptBytes -= buffer.byteLength
+    buffer.transfer(0)
+  }
   part.kept = []
   keeping.delete(part)
 }

@@ -139,7 +139,7 @@ async function announce(context: Context, { session_id, locker_id, provider }: S
     if (current?.state !== 'open' || current.upload_state !== null) return null
     const object_id = toHex(context.randomBytes(16))
     const since = unixNow(context)
-    await insertObject(tx, { object_id, provider, provider_ref: null, state: 'held', since, locker_id })
+    await insertObject(tx, { object_id, provider, state: 'held', since, locker_id })
     await updateSessionFile(tx, file, { object_id, upload_state: 'open' })
     return object_id
   })

@@ -1,66 +1,109 @@
-// The hashes of parts, and of the files that they make. A file's hash is computed as its parts come; what came out of
-// order, or to another gateway, or before a restart, is read again at the end.
+// The hashes of files that come in parts. A file's hash is computed as its parts come, and each byte is hashed once; what
+// came out of order, or to another gateway, or before a restart, is read again at the end.
 
-import { finished, Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
+import type { OwnedChunks } from '@svc/http-service/byte-streams'
 import { withPrefix } from '@svc/protocol/bytes'
-import { createHashThread, type ThreadHash } from '../confirm/hash-thread.ts'
+import { createHashThread, type HashThread, type ThreadHash } from '../confirm/hash-thread.ts'
+import { ownedChunks } from '../hash-along.ts'
 import type { FileOpening } from './file-hash-worker.ts'
+import { startChecksum } from './part-digest.ts'
 
 export interface PartHashes {
-  /** Hashes a part of a file while it is read. The bytes fail at their end when `check` throws. */
-  along(file: string, index: number, source: Readable, check: (hash: string) => void): HashedPart
-  /** The hash of the file that these parts make. `readFrom` opens its bytes from one of the parts on. */
-  ofFile(file: string, parts: readonly { sha256: string }[], readFrom: ReadFrom): Promise<string>
+  /**
+   * Passes on a part of a file, which is hashed meanwhile. The bytes fail at their end when `check` throws. With
+   * `hasSha256` the part gets a SHA-256 of its own.
+   */
+  along(part: FilePart, source: AsyncIterable<Buffer>, check: (digest: string) => void): PassingPart
+  /** The hash of the file that parts with these digests make. `readFrom` opens its bytes from one of the parts on. */
+  ofFile(file: string, digests: readonly string[], readFrom: ReadFrom): Promise<string>
   /** The file gets no more parts. */
   forget(file: string): void
 }
 
+interface FilePart {
+  file: string
+  index: number
+  hasSha256: boolean
+}
+
 type ReadFrom = (part: number) => Promise<Readable>
 
-interface HashedPart {
-  bytes: Readable
-  /** With its prefix. Available at the end of the bytes. */
-  hash(): string
-  /** Call it when the part counts, and wait: the file's hash asked for afterwards includes it. */
+interface PassingPart {
+  bytes: OwnedChunks
+  /** Available at the end of the bytes. */
+  digest(): string
+  /** Call it when the part counts: the file's hash asked for afterwards includes it. Waits for the part before. */
   stored(): Promise<void>
   /** Call it always. */
   close(): void
 }
 
-/** Two threads, so that a part is answered as soon as its own hash is known. Pieces go through both. */
-export function createPartHashes(): PartHashes {
-  const partThread = createHashThread<null>(new URL('../confirm/hash-worker.ts', import.meta.url))
+/** `partThread` hashes parts by themselves. Pieces go on from there, so that a part is answered before its file is hashed. */
+export function createPartHashes(partThread: HashThread<null>): PartHashes {
   const fileThread = createHashThread<FileOpening>(new URL('./file-hash-worker.ts', import.meta.url))
+  /** By file: until it includes the parts that count. */
+  const including = new Map<string, Promise<unknown>>()
+
+  function include(file: string, whole: ThreadHash): Promise<unknown> | undefined {
+    const before = including.get(file)
+    // Without the thread the file is read again at its end.
+    const included = Promise.all([before, whole.answer().catch(() => {})]).finally(() => {
+      whole.close()
+      if (including.get(file) === included) including.delete(file)
+    })
+    including.set(file, included)
+    return before
+  }
 
   const hashes: PartHashes = {
-    along(file, index, source, check) {
-      const whole = fileThread.begin({ file, index }, { done: (piece) => own.recycle(piece), ended: () => own.close() })
-      const own = partThread.begin(null, { done: (piece) => piece && whole.pass(piece), ended: () => {} })
-      let sha256 = ''
-      const bytes = teeInto(own, source, async () => {
-        sha256 = await own.end()
-        check(withPrefix(sha256))
-      })
+    along({ file, index, hasSha256 }, source, check) {
+      const whole = fileThread.begin({ file, index }, hasSha256 ? { done: recycle, ended } : undefined)
+      const own = hasSha256 ? partThread.begin(null, { done: passOn, ended() {} }) : null
+      function recycle(piece: Parameters<ThreadHash['recycle']>[0]): void {
+        own?.recycle(piece)
+      }
+      function ended(): void {
+        own?.close()
+      }
+      function passOn(piece: Parameters<ThreadHash['recycle']>[0]): void {
+        if (piece) whole.pass(piece)
+      }
+      const checksum = startChecksum()
+      const first = own ?? whole
+      let digest = ''
+      let isStored = false
+      async function* pass(): AsyncGenerator<Buffer> {
+        for await (const chunk of source) {
+          if (!own) checksum.update(chunk)
+          first.take(chunk)
+          yield chunk
+          await first.drained()
+        }
+        digest = own ? await own.end() : checksum.digest()
+        check(digest)
+      }
       return {
-        bytes,
-        hash: () => withPrefix(sha256),
+        bytes: ownedChunks(pass()),
+        digest: () => digest,
         async stored() {
-          whole.tell(sha256)
-          // Without the thread the file is read again at its end.
-          await whole.answer().catch(() => {})
+          isStored = true
+          whole.tell(digest)
+          await include(file, whole)
         },
         close() {
-          own.close()
-          whole.close()
+          own?.close()
+          if (!isStored) whole.close()
         },
       }
     },
-    async ofFile(file, parts, readFrom) {
+    async ofFile(file, digests, readFrom) {
+      await including.get(file)
       const whole = fileThread.begin({ file })
       try {
         const included = (await whole.answer()) as string[] // what the program answers to this opening
-        if (included.every((sha256, i) => sha256 === parts[i]?.sha256)) {
-          if (included.length < parts.length) await takeAll(whole, await readFrom(included.length))
+        if (included.every((digest, i) => digest === digests[i])) {
+          if (included.length < digests.length) await takeAll(whole, await readFrom(included.length))
           return withPrefix(await whole.end())
         }
       } finally {
@@ -68,7 +111,7 @@ export function createPartHashes(): PartHashes {
       }
       // Parts were replaced, perhaps at another gateway.
       hashes.forget(file)
-      return hashes.ofFile(file, parts, readFrom)
+      return hashes.ofFile(file, digests, readFrom)
     },
     forget: (file) => fileThread.begin({ forget: file }).close(),
   }
@@ -80,35 +123,4 @@ async function takeAll(hash: ThreadHash, bytes: Readable): Promise<void> {
     hash.take(chunk)
     await hash.drained()
   }
-}
-
-const HIGH_WATER_MARK = 512 * 1024
-
-/** The bytes of the source, all of which the hash has taken at their end. They wait while the hash is behind. */
-function teeInto(hash: ThreadHash, source: Readable, atEnd: () => Promise<void>): Readable {
-  const bytes = new Readable({
-    highWaterMark: HIGH_WATER_MARK,
-    read() {
-      resume()
-    },
-  })
-  const fail = (error: unknown) => void bytes.destroy(error as Error)
-  function resume(): void {
-    hash.drained().then(() => source.resume(), fail)
-  }
-  // It may fail before anybody listens; a later reader still gets the error.
-  bytes.on('error', () => {})
-  source.pause()
-  source.on('data', (chunk: Buffer) => {
-    hash.take(chunk)
-    const isWanted = bytes.push(chunk)
-    if (isWanted && !hash.isFull()) return
-    source.pause()
-    if (isWanted) resume()
-  })
-  finished(source, { writable: false }, (error) => {
-    if (error) return fail(error)
-    atEnd().then(() => bytes.push(null), fail)
-  })
-  return bytes
 }

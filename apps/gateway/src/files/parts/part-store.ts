@@ -8,6 +8,10 @@ export interface Part extends PartRow {
   provider_ref: string | null
 }
 
+export function digestsOf(parts: readonly Pick<PartRow, 'sha256'>[]): string[] {
+  return parts.map(({ sha256 }) => sha256)
+}
+
 /** Ordered by index. */
 export function findParts(db: Db, sessionId: string, fileId: string): Promise<Part[]> {
   return partsOf(db, sessionId, fileId).execute()

@@ -21,8 +21,8 @@ export interface WrittenPart {
   object: NewObject
   /** The provider's name for it in the file's object; null when the object is its own. */
   ref: string | null
-  /** Hex. */
-  sha256: string
+  /** As `part-digest.ts` writes it. */
+  digest: string
   /** Of the file's algorithm, base64; kept with the part. */
   checksum?: string | null
 }
@@ -202,7 +202,7 @@ async function holdAll(tx: Tx, { locker_id }: Session, parts: readonly WrittenPa
 
 function rowOf(
   { session_id, file_id }: SessionFile,
-  { index, object, ref, sha256, checksum = null }: WrittenPart,
+  { index, object, ref, digest, checksum = null }: WrittenPart,
   now: number,
 ) {
   return {
@@ -211,7 +211,7 @@ function rowOf(
     part_index: index,
     object_id: object.id,
     size_bytes: object.size,
-    sha256,
+    sha256: digest,
     checksum,
     part_ref: ref,
     part_start: null,

@@ -13,9 +13,10 @@ import { placeObjectIn } from '../place-object.ts'
 import type { FilesContext } from '../room.ts'
 import { isChosen } from './choose-parts.ts'
 import { type CompletedFile, completeFile, type FinalizerContext, noteComplete } from './complete-file.ts'
-import { copyParts, type Finalizing, type JoinedFile, underLease } from './copy-parts.ts'
+import { copyParts, type Finalizing, type JoinedFile, nullIfLost, streamOf, underLease } from './copy-parts.ts'
 import { isFinalRefusal, otherFileThere } from './errors.ts'
 import { fileKey, uploadOf } from './open-parts.ts'
+import { isSha256 } from './part-digest.ts'
 import { findParts, type Part, releaseParts } from './part-store.ts'
 import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
 
@@ -107,12 +108,25 @@ async function joinParts(
   if (upload) return completeFile(context, finalizing, upload, file)
   const parts = await findParts(context.database.db, file.session_id, file.file_id)
   const [part] = parts
-  return part && parts.length === 1 ? onlyPart(part) : copyParts(context, finalizing, file, parts)
+  return part && parts.length === 1
+    ? onlyPart(context, finalizing, file, part)
+    : copyParts(context, finalizing, file, parts)
 }
 
-function onlyPart({ object_id, provider_ref, size_bytes, sha256 }: Part): JoinedFile {
-  const object = { id: object_id, ref: provider_ref, size: size_bytes }
-  return { object, contentHash: withPrefix(sha256), isHeld: true }
+/** Its object becomes the file's. */
+async function onlyPart(
+  context: FinalizerContext,
+  finalizing: Finalizing,
+  file: SessionFile,
+  part: Part,
+): Promise<JoinedFile | null> {
+  const { object_id, provider_ref, size_bytes, sha256 } = part
+  const readFrom = async () => streamOf(context.providers.named(finalizing.locker.provider), [part])
+  const contentHash = isSha256(sha256)
+    ? withPrefix(sha256)
+    : await nullIfLost(context, finalizing, () => context.partHashes.ofFile(fileKey(file), [sha256], readFrom))
+  if (contentHash === null) return null
+  return { object: { id: object_id, ref: provider_ref, size: size_bytes }, contentHash, isHeld: true }
 }
 
 /** One transaction changes the locker and the session. */

@@ -3,11 +3,11 @@
 
 import type { Readable } from 'node:stream'
 import { ServiceError } from '@svc/http-service/service-error'
-import { bare } from '@svc/protocol/bytes'
+import { bare, withPrefix } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import type { Grant } from '../../lockers/access.ts'
 import { requireQuota } from '../../lockers/quota.ts'
-import { hashAlong } from '../confirm/hash-object.ts'
+import { hashAlong } from '../hash-along.ts'
 import { type NewObject, writeObject } from '../objects.ts'
 import { findLockerOf } from '../store.ts'
 import type { PartsContext } from './context.ts'
@@ -37,6 +37,8 @@ export interface ArrivingPart {
   size: number | null
   /** Null when it is not known before the last byte. */
   index: number | null
+  /** Whether the part shall have a SHA-256 of its own, which takes as long as the file's. */
+  hasSha256: boolean
   /** Available after the last byte: in JSON, the fields may follow the data. */
   declared(): DeclaredPart
 }
@@ -52,8 +54,8 @@ export interface DeclaredPart {
 export interface StoredPart {
   index: number
   size: number
-  /** Hex. */
-  sha256: string
+  /** As `part-digest.ts` writes it. */
+  digest: string
   /** Of all parts of the file. */
   totalBytes: number
 }
@@ -68,7 +70,7 @@ export async function requireOpenFile(context: Context, session: Session, fileId
   return file
 }
 
-/** From this size on a part is hashed in a thread, and written where it stays: so is what follows, as the last part. */
+/** From this size on a part is written where it stays: so is what follows, as the last part. */
 const LARGE_BYTES = 256 * 1024
 
 export async function storePart(context: PartsContext, arriving: ArrivingPart): Promise<StoredPart> {
@@ -77,9 +79,9 @@ export async function storePart(context: PartsContext, arriving: ArrivingPart): 
   if (size !== null && size > maxBytes) throw fileTooLarge(maxBytes)
   await requireQuotaForPart(context, session, file, size ?? 0)
   const isLarge = size !== null && (size >= LARGE_BYTES || (size > 0 && uploadOf(file) !== null))
-  return isLarge && index !== null
+  return isLarge && index !== null && size !== file.size_bytes
     ? storeLarge(context, arriving, { size, index, maxBytes })
-    : storeSmall(context, arriving, maxBytes)
+    : storeAside(context, arriving, maxBytes)
 }
 
 /** Before the bytes are read. A file of no declared size may bring one part too many: it is counted when it is stored. */
@@ -96,10 +98,15 @@ export async function requireQuotaForPart(
   if (locker) await requireQuota(context, locker, { named, parts, trash: 0 })
 }
 
-async function storeSmall(context: PartsContext, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
-  const hash = hashAlong(arriving.bytes)
-  const object = await writeAside(context, arriving, arriving.bytes)
-  return recordPart(context, arriving, { object, ref: null, hash: hash() }, maxBytes)
+/** With a SHA-256, which is the file's where this is its only part. */
+async function storeAside(context: PartsContext, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
+  const hashed = hashAlong(context.hashThread, arriving.bytes as AsyncIterable<Buffer>, arriving.size)
+  try {
+    const object = await writeAside(context, arriving, hashed.bytes)
+    return await recordPart(context, arriving, { object, ref: null, digest: bare(await hashed.hash()) }, maxBytes)
+  } finally {
+    hashed.close()
+  }
 }
 
 interface Place {
@@ -111,11 +118,13 @@ interface Place {
 async function storeLarge(context: PartsContext, arriving: ArrivingPart, place: Place): Promise<StoredPart> {
   const { session, file } = arriving
   const { index, size, maxBytes } = place
-  const hashed = context.partHashes.along(fileKey(file), index, arriving.bytes, (hash) => {
-    const difference = differenceOf(arriving.declared(), hash)
+  const hasSha256 = arriving.hasSha256 || (await context.mayBeReadByOlderRelease())
+  const source = arriving.bytes as AsyncIterable<Buffer>
+  const passing = context.partHashes.along({ file: fileKey(file), index, hasSha256 }, source, (digest) => {
+    const difference = differenceOf(arriving.declared(), digest)
     if (difference) throw difference
   })
-  const { bytes } = hashed
+  const { bytes } = passing
   // What is refused cannot be taken out of the object again, so that it must not come in. And a provider may replace the
   // part before, although it counts until this one is recorded; or it keeps all of them (T-11).
   const isRefused = Math.max(file.received_bytes, index * size) + size > maxBytes
@@ -123,11 +132,11 @@ async function storeLarge(context: PartsContext, arriving: ArrivingPart, place: 
   try {
     const inPlace = isNew ? await writeInPlace(context, session, file, { ...place, isLast: false }, bytes) : null
     const written = inPlace ?? { object: await writeAside(context, arriving, bytes), ref: null }
-    const recorded = await recordPart(context, arriving, { ...written, hash: hashed.hash() }, maxBytes)
-    await hashed.stored()
+    const recorded = await recordPart(context, arriving, { ...written, digest: passing.digest() }, maxBytes)
+    await passing.stored()
     return recorded
   } finally {
-    hashed.close()
+    passing.close()
   }
 }
 
@@ -149,14 +158,14 @@ async function writeAside(
 async function recordPart(
   context: PartsContext,
   { session, file, grant, ...arriving }: ArrivingPart,
-  { hash, ...written }: Pick<WrittenPart, 'object' | 'ref'> & { hash: string },
+  written: Pick<WrittenPart, 'object' | 'ref' | 'digest'>,
   maxBytes: number,
 ): Promise<StoredPart> {
   const declared = arriving.declared()
   const { index, checksum = null } = declared
-  const part = { ...written, index, checksum, sha256: bare(hash) }
+  const part = { ...written, index, checksum }
   const { session_id: sessionId, file_id: fileId } = file
-  const refusal = differenceOf(declared, hash)
+  const refusal = differenceOf(declared, part.digest)
   const recorded = refusal
     ? { refusal }
     : await recordParts(context, { sessionId, fileId, grant, parts: [part], maxBytes })
@@ -167,11 +176,12 @@ async function recordPart(
   // Others are left to the sweep: a copy of the file may be reading them.
   for (const { object_id, part_ref } of recorded.replaced)
     if (part_ref !== null) await discardPart(context, session, { object_id, part_ref })
-  return { index, size: part.object.size, sha256: part.sha256, totalBytes: recorded.totalBytes }
+  return { index, size: part.object.size, digest: part.digest, totalBytes: recorded.totalBytes }
 }
 
-/** From what the client declares. */
-function differenceOf({ hashes }: DeclaredPart, actual: string): ServiceError | null {
+/** From what the client declares: where it declares hashes, the digest is one. */
+function differenceOf({ hashes }: DeclaredPart, digest: string): ServiceError | null {
+  const actual = withPrefix(digest)
   const expected = hashes.find((hash) => hash !== actual)
   return expected === undefined ? null : partDiffers(expected, actual)
 }

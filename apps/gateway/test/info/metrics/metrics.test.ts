@@ -79,7 +79,7 @@ forEachDatabase('metrics', (database) => {
       await locker.put('b', 'b')
       await locker.put('b', 'again')
       const since = Math.floor(market.clock.now() / 1000)
-      const object = { object_id: 'o1', provider: 'gcs', provider_ref: null, state: 'writing', since } as const
+      const object = { object_id: 'o1', provider: 'gcs', state: 'writing', since, locker_id: null } as const
       await shop.gateway.rooms.files.announceObject(object)
     })
     expect(grown).toEqual({ lockers: 1, writing: 1, held: 2, released: 1 })

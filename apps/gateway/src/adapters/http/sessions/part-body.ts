@@ -16,7 +16,7 @@ import { base64Decoder, dataScanner, MAX_REST_BYTES } from './json-data.ts'
 type PartQuery = Query<typeof uploadPart>
 type PartFields = Body<typeof uploadPart>
 
-interface PartBody extends Pick<ArrivingPart, 'bytes' | 'size' | 'index' | 'declared'> {
+interface PartBody extends Pick<ArrivingPart, 'bytes' | 'size' | 'index' | 'hasSha256' | 'declared'> {
   /** Frees the connection, whether or not the body was read. */
   release(): void
 }
@@ -39,6 +39,7 @@ function rawPart(wire: WireRequest, { index, sha256 }: PartQuery, maxBytes: numb
     bytes,
     size: length === undefined ? null : Number(length),
     index,
+    hasSha256: sha256 !== undefined,
     declared: () => declared,
     release: () => void bytes.destroy(),
   }
@@ -77,6 +78,7 @@ function jsonPart(wire: WireRequest, query: PartQuery, maxBytes: number): PartBo
     bytes: Readable.from(decoded(), { objectMode: false }),
     size: null,
     index: null,
+    hasSha256: true,
     declared: () => declared as DeclaredPart, // set before the stream ends
     release: () => void body.destroy(),
   }
@@ -91,8 +93,9 @@ function readFields({ headers }: WireRequest, rest: Uint8Array): PartFields {
   return fields as PartFields // just checked
 }
 
+/** An empty one asks for the hash. */
 function readHash(text: string | undefined, where: 'query' | 'body'): string[] {
-  if (text === undefined) return []
+  if (text === undefined || text === '') return []
   const hash = readExpectedHash(text)
   if (!hash) throw new ValidationError({ loc: [where, 'sha256'], msg: 'must be a SHA-256 in hex' })
   return [hash]

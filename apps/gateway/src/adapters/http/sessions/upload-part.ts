@@ -1,6 +1,7 @@
 import type { Query } from '@svc/api/endpoint'
 import type { UploadedPart, uploadPart as uploadPartEndpoint } from '@svc/api/upload-sessions'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import { isSha256 } from '../../../files/parts/part-digest.ts'
 import { maxPartBytes as maxPartBytesOf } from '../../../files/parts/record-parts.ts'
 import type { Session } from '../../../files/parts/store.ts'
 import { requireOpenFile, storePart } from '../../../files/parts/store-part.ts'
@@ -30,7 +31,7 @@ export async function uploadPart(
       index: part.index,
       received_bytes: part.size,
       total_received_bytes: part.totalBytes,
-      sha256: part.sha256,
+      ...(isSha256(part.digest) && { sha256: part.digest }),
       status: 'partial',
     }
   } finally {

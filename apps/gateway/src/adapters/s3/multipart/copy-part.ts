@@ -1,9 +1,9 @@
 import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
-import { formatEtag } from '@svc/s3/etag'
 import type { ByteRange } from '@svc/storage/provider'
 import { unixNow } from '../../../context.ts'
 import { openBytes } from '../../http/answer-bytes.ts'
+import { etagOfPart } from '../etags.ts'
 import { findCopySource } from '../objects/copy-source.ts'
 import type { S3Operation } from '../operation.ts'
 import { patientXmlAnswer } from '../patient-answer.ts'
@@ -21,7 +21,7 @@ export const copyPart: S3Operation = async (context, request, caller) => {
     const bytes = await openBytes(context, source, range)
     try {
       const part = await storeUploadPart(context, upload, caller, { number, size, bytes, sent: null })
-      return { ETag: formatEtag(part.sha256), LastModified: formatXmlDate(unixNow(context)) }
+      return { ETag: etagOfPart(part.digest), LastModified: formatXmlDate(unixNow(context)) }
     } finally {
       bytes.destroy()
     }

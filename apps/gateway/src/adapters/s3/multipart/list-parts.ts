@@ -1,8 +1,8 @@
 import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
-import { formatEtag } from '@svc/s3/etag'
 import { findParts } from '../../../files/parts/part-store.ts'
 import { xmlAnswer } from '../answers.ts'
+import { etagOfPart } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
 import { announcedElements, checksumElements } from './checksums.ts'
 import { requireUpload } from './uploads.ts'
@@ -34,7 +34,7 @@ export const listParts: S3Operation = async (context, request, caller) => {
     Part: page.map((part) => ({
       PartNumber: part.part_index + 1,
       LastModified: formatXmlDate(part.received_at ?? session.opened_at ?? 0),
-      ETag: formatEtag(part.sha256),
+      ETag: etagOfPart(part.sha256),
       Size: part.size_bytes,
       ...checksumElements(file, part.checksum),
     })),

@@ -2,10 +2,10 @@
 
 import { hash } from 'node:crypto'
 import { s3Error } from '@svc/s3/errors'
-import { formatEtag } from '@svc/s3/etag'
 import { childrenOf, readXml, textOf, type XmlElement } from '@svc/s3/xml'
 import type { Part } from '../../../files/parts/part-store.ts'
 import type { SessionFile } from '../../../files/parts/store.ts'
+import { etagOfPart } from '../etags.ts'
 import { announcedOf, checksumElementName } from './checksums.ts'
 import { MAX_PART_NUMBER, readPartNumber } from './uploads.ts'
 
@@ -74,5 +74,5 @@ export function listedParts(list: readonly ListedPart[], stored: readonly Part[]
 function isSame({ etag, element }: ListedPart, { sha256, checksum }: Part, file: SessionFile): boolean {
   const announced = announcedOf(file)
   const listed = announced && textOf(element, checksumElementName(announced.algorithm))
-  return unquoted(formatEtag(sha256)) === etag && (!listed || checksum === null || listed.trim() === checksum)
+  return unquoted(etagOfPart(sha256)) === etag && (!listed || checksum === null || listed.trim() === checksum)
 }

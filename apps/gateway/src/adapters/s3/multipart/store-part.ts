@@ -50,6 +50,7 @@ export async function storeUploadPart(
       bytes: readable,
       size,
       index,
+      hasSha256: false,
       declared: () => ({ index, hashes: [], checksum: checksum() }),
     })
   } catch (error) {

@@ -1,6 +1,6 @@
 import { s3Error } from '@svc/s3/errors'
-import { formatEtag } from '@svc/s3/etag'
 import { emptyAnswer } from '../answers.ts'
+import { etagOfPart } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
 import { openBody } from '../request.ts'
 import { checksumHeaders, isChecksumSent } from './checksums.ts'
@@ -14,5 +14,5 @@ export const uploadPart: S3Operation = async (context, request, caller) => {
   if (size === null) throw s3Error('MissingContentLength', 'a part needs Content-Length')
   const sent = isChecksumSent(request.signed.headers, upload.file) ? checksums : null
   const part = await storeUploadPart(context, upload, caller, { number, size, bytes, sent })
-  return emptyAnswer(200, { etag: formatEtag(part.sha256), ...checksumHeaders(checksums()) })
+  return emptyAnswer(200, { etag: etagOfPart(part.digest), ...checksumHeaders(checksums()) })
 }

@@ -7,7 +7,8 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { plainHashThread } from '../../../../src/files/confirm/hash-thread.ts'
 import { createPartHashes } from '../../../../src/files/parts/part-hashes.ts'
 import { findSession, findSessionFile } from '../../../../src/files/parts/store.ts'
 import { sweepObjects } from '../../../../src/files/sweep-objects.ts'
@@ -67,8 +68,10 @@ forEachDatabase('parts that are written where they stay', (database) => {
     const before = (await objectIds()).length
     const to = await session()
     for (const i of [0, 1, 2, 3, 4]) {
-      const [part] = await send(to, bytes, [i])
-      expect(part).toMatchObject({ index: i, sha256: sha256(partsOf(bytes)[i]!) })
+      const { body } = await to.raw(i, partsOf(bytes)[i]!, i % 2 ? { sha256: '' } : {})
+      expect(body).toMatchObject({ index: i, received_bytes: partsOf(bytes)[i]!.length })
+      // It is computed where it is asked for.
+      expect(body.sha256).toBe(i % 2 ? sha256(partsOf(bytes)[i]!) : undefined)
     }
     const folder = await partsFolder(to)
     await to.finalize()
@@ -76,6 +79,24 @@ forEachDatabase('parts that are written where they stay', (database) => {
     expect((await objectIds()).length).toBe(before + 1)
     await expectStored(to, bytes)
     await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('SESS-02 a part may be read by replicas of 1.1.0 for an hour after an update', async () => {
+    const mark = { name: '0001-signing-keys', needs: null }
+    const applied = writable(db()).withTables<{ schema_migrations: typeof mark }>()
+    await applied.insertInto('schema_migrations').values(mark).execute()
+    onTestFinished(async () => {
+      await applied.deleteFrom('schema_migrations').where('name', '=', mark.name).execute()
+    })
+    const updated = await open()
+    onTestFinished(() => updated.close())
+    const bytes = randomBytes(2 * PART)
+    const to = await session()
+    const [first, second] = partsOf(bytes) as [Buffer, Buffer]
+    expect((await to.at(updated).raw(0, first)).body.sha256).toBe(sha256(first))
+    updated.clock.advance(3600)
+    expect((await to.at(updated).raw(1, second)).body).not.toHaveProperty('sha256')
+    await expectStored(to, bytes)
   })
 
   it('SESS-02 a part that is sent again replaces the one before', async () => {
@@ -211,15 +232,19 @@ forEachDatabase('parts that are written where they stay', (database) => {
 it('T-11 short parts that are ahead of their turn are kept as long as their memory allows, and read again otherwise', {
   tags: ['nightly'],
 }, async () => {
-  const hashes = createPartHashes()
+  const hashes = createPartHashes(plainHashThread())
   const contents = Array.from({ length: 200 }, (_, i) => `part ${i} `)
   for (const index of [...contents.keys()].reverse()) {
-    const part = hashes.along('file', index, Readable.from([Buffer.from(contents[index]!)]), () => {})
+    const part = hashes.along(
+      { file: 'file', index, hasSha256: true },
+      Readable.from([Buffer.from(contents[index]!)]),
+      () => {},
+    )
     await buffer(part.bytes)
     await part.stored()
     part.close()
   }
-  const parts = contents.map((content) => ({ sha256: sha256(content) }))
+  const parts = contents.map((content) => sha256(content))
   const readFrom: number[] = []
   const hash = await hashes.ofFile('file', parts, async (index) => {
     readFrom.push(index)

@@ -42,7 +42,7 @@ function sessionAt(house: TestGateway, opened: UploadSession) {
     },
     /** Sends a part as raw bytes. */
     raw(index: number | string, bytes: Uint8Array | string, { file = 0, sha256 }: PartOptions = {}) {
-      const query = new URLSearchParams({ index: String(index), ...(sha256 && { sha256 }) })
+      const query = new URLSearchParams({ index: String(index), ...(sha256 !== undefined && { sha256 }) })
       const type = { 'content-type': 'application/octet-stream' }
       const body = Buffer.from(bytes)
       return house.send<UploadedPart>('POST', `${partsPath(file)}?${query}`, body, { ...headers, ...type })

@@ -84,7 +84,10 @@ it('SHAPE-28 an index in the query must equal the index in a JSON part', async (
 
 it('SESS-02 a raw part is accepted with a content length or chunked', async () => {
   const bytes = randomBytes(PART_MAX)
-  expect((await session.raw(0, bytes)).body).toMatchObject({ received_bytes: PART_MAX, sha256: sha256(bytes) })
+  expect((await session.raw(0, bytes, { sha256: '' })).body).toMatchObject({
+    received_bytes: PART_MAX,
+    sha256: sha256(bytes),
+  })
   const chunked = await sendChunked([bytes.subarray(0, 1), bytes.subarray(1)], RAW, '?index=0')
   expect(chunked.body).toMatchObject({ received_bytes: PART_MAX, sha256: sha256(bytes) })
   expect((await session.raw(0, '')).body).toMatchObject({ received_bytes: 0, sha256: sha256('') })

@@ -129,7 +129,7 @@ forEachDatabase('objects of S3', (database) => {
     await writable(database.db)
       .transaction()
       .execute(async (tx) => {
-        await insertObject(tx, { object_id, provider, provider_ref: null, state: 'writing', since })
+        await insertObject(tx, { object_id, provider, state: 'writing', since, locker_id: null })
         await insertDirectUpload(tx, { object_id, locker_id, filename: 'arrived', ...promised, ...minted })
       })
     await expectS3Error(put('arrived', 'mine', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
