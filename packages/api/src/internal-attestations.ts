@@ -15,6 +15,12 @@ const AnchorCosts = Type.Object(
     publication_key: Type.String({ description: 'Who pays; base58.' }),
     balance_lamports: OrNull(Type.Integer({ description: 'Null while no node answers.' })),
     low_balance: Type.Boolean(),
+    retrying: Type.Optional(
+      Type.Object(
+        { count: Type.Integer(), last_error: Type.String({ description: 'Of the one that is tried next.' }) },
+        { description: 'Receipts whose newest statement could not be published and is tried again.' },
+      ),
+    ),
   },
   { title: 'AnchorCosts' },
 )

@@ -3,7 +3,7 @@
 import type { AnchorAbsence, PushResult } from '@svc/api/attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Refusal, spend } from '../budgets/budgets.ts'
-import type { Context } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import type { Tx } from '../db/schema.ts'
 import { delayOf, limitsOf } from './budget.ts'
 import type { PreparedPublication } from './publisher.ts'
@@ -38,7 +38,7 @@ export async function notePublication(
     await deletePublication(tx, publication.tx)
     return (await deferPush(tx, parts, publication, refusal)) ?? 'under_way'
   }
-  await setStanding(tx, publication, { status: 'pushing', at: publication.sent_at, error: null })
+  await setStanding(tx, standing, publication, { status: 'pushing', at: publication.sent_at, error: null })
   return 'noted'
 }
 
@@ -58,7 +58,7 @@ export async function deferPush(
   if (standing.status === 'complete' || (await findSent(tx, receipt_id))) return null
   const { reason, until } = refusal
   const deferral: AnchorAbsence = { reason, publish_after: isoSeconds(until) }
-  if (standing.deferral !== JSON.stringify(deferral)) await setDeferral(tx, statement, deferral)
+  if (standing.deferral !== JSON.stringify(deferral)) await setDeferral(tx, statement, { deferral, at: unixNow(parts) })
   const delaySeconds = delayOf(parts, refusal)
   await parts.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id, delaySeconds })
   return { ...deferral, status: 'deferred', reason, anchor: null, anchor_type: null, error: null }

@@ -50,7 +50,9 @@ export function registerJobs({ anchors, attestations, files, log, purchases, htt
   const deliveries: HandleOptions = { concurrency: 4, maxAttempts: DELIVERY_ATTEMPTS }
 
   handle('attest', attests, ({ receipt_id }, { attempt }) => runAttestJob(attestations, receipt_id, attempt))
-  handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }) => runPushJob(anchors, receipt_id))
+  handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }, run) =>
+    runPushJob(anchors, receipt_id, run),
+  )
   handle('bridge', { maxAttempts: BRIDGE_ATTEMPTS }, ({ receipt_id }) => writeEntry(anchors, receipt_id))
   handle('attest-payment', { concurrency: 5 }, ({ receipt_id }) => attestPayment(anchors, receipt_id))
   handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => http.finalizeSession(session_id))
