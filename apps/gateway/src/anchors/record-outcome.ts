@@ -100,7 +100,8 @@ export async function recordLost(
     const costs = { fee_lamports: isPaid ? feeLamports : null, rent_lamports: null }
     if (!(await changePublication(tx, publication, { state, ...costs }))) return
     note(outcomeOf(publication, state))
-    if (!isPaid) await giveBack(tx, publication.tx)
+    // A transaction that failed on chain has opened no account.
+    await giveBack(tx, publication.tx, isPaid ? 'registry_rent' : null)
     await setAnchor(tx, publication, null)
     await setStanding(tx, standing, publication, { status: 'computed', at, error: anchorError(problem, at) })
   })
