@@ -95,19 +95,18 @@ export async function findAnchor(db: Db, { receipt_id, sequence }: Statement): P
   return row?.anchor ? JSON.parse(row.anchor) : null
 }
 
-/** Whether an earlier statement wrote an account for this snapshot, which then stays (SAS-05). */
-export async function hasSnapshotAccount(
+/** Whether an earlier statement of the receipt wrote this account of the attestation registry. */
+export async function hasWrittenAccount(
   db: Db,
   { receipt_id, sequence }: Statement,
-  snapshotId: string,
+  account: string,
 ): Promise<boolean> {
   const row = await db
     .selectFrom('statements')
     .select('sequence')
     .where('receipt_id', '=', receipt_id)
     .where('sequence', '<', sequence)
-    .where('anchor', 'like', `%"snapshot_id":"${snapshotId}"%`)
-    .where('anchor', 'like', '%"mode":"per_snapshot"%')
+    .where('anchor', 'like', `%"attestation":"${account}"%`)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined

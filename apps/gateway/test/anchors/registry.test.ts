@@ -9,6 +9,7 @@ import {
 import type { Anchor, Attestation } from '@svc/api/attestations'
 import type { Simulation } from '@svc/api/evidence'
 import type { Health } from '@svc/api/info'
+import { createFreshDatabase } from '@svc/devnet/databases'
 import { withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { toBase58 } from '@svc/protocol/bytes'
@@ -21,7 +22,7 @@ import {
   parseCloseAttestationInstruction,
   parseCreateAttestationInstruction,
 } from 'sas-lib'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { setUpRegistry } from '../../src/anchors/registry/set-up.ts'
 import { attest } from '../attestations/attest.ts'
 import { askToPush, filledLocker, publicationsOf, useAnchorTestbed } from './anchor-testbed.ts'
@@ -200,6 +201,24 @@ describe('the attestation registry', () => {
     expect(anchor).not.toHaveProperty('sas')
     expect(anchor.snapshot_id).toBe(second.snapshot_id)
     expect(await simulated()).toBe('chain_memo_v2')
+  })
+
+  it('ATT-13 SAS-05 AMB-92 under another credential a snapshot has no account yet: it is simulated and published with one', async () => {
+    const { url, drop } = await createFreshDatabase('sqlite')
+    onTestFinished(drop)
+    const variables = { DATABASE_URL: url, ANCHOR_KIND: 'registry', SAS_MODE: 'per_snapshot' }
+    const house = await testbed.open(variables)
+    const locker = await filledLocker(house)
+    const { receiptId: receipt_id } = locker
+    await attest(house, locker)
+    await house.send('POST', '/v1/internal/attest', { receipt_id, force: true, push: false })
+    const renamed = await testbed.open({ ...variables, SAS_CREDENTIAL_NAME: 'renamed' })
+    await setUp(renamed)
+    const simulatedBy = async (of: TestGateway) =>
+      (await of.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })).body.would_write.type
+    expect([await simulatedBy(house), await simulatedBy(renamed)]).toEqual(['chain_memo_v2', 'chain_sas_v1'])
+    const { body } = await askToPush(renamed, locker)
+    expect(body.anchor_type).toBe('chain_sas_v1')
   })
 
   it('SAS-07 an expired lifetime is refused before anything is paid', async () => {
