@@ -180,7 +180,7 @@ function anchorFailed({ error, reason }: PushResult): ServiceError {
   const hint = error?.ambiguous
     ? 'the transaction may still land: repeat the push, it looks for it first and pays for nothing twice'
     : error?.retryable
-      ? 'the statement is kept: repeat the push later'
+      ? 'the statement is kept and published later; to have it sooner, repeat the push'
       : 'the statement is kept; the operator of this gateway has to look at its registry'
   return new ServiceError('anchor_failed', `the statement could not be published: ${reason}`, {
     hint,

@@ -1,4 +1,5 @@
 import type { AttestHealth } from '@svc/api/internal-attestations'
+import type { LockerUsage } from '@svc/api/usage'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
@@ -76,11 +77,14 @@ forEachDatabase('a push that is due', (database) => {
     await attest(manual, other)
     testbed.node.behave(DOWN)
     expectRefusal(await askToPush(manual, locker), 502, 'anchor_failed')
+    const next = async () => (await locker.call<LockerUsage>(['locker:read'], 'GET', '/usage')).body.next_anchor
+    expect(await next()).toEqual({ reason: 'publishing', at: null })
     testbed.node.behave(honestly)
     expect(await transactionsOf(testbed.chain, () => later(14))).toBe(0)
     expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(1)
     await expectAnchors(house, testbed.chain, locker, [true])
     await expectAnchors(house, testbed.chain, other, [false])
+    expect(await next()).toBeNull()
   })
 
   it('ADD-14 ATT-04 ends with a newer statement that is not to be published', async () => {
