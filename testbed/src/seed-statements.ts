@@ -123,6 +123,7 @@ export async function seedOracleRecord(
     status_since: null,
     anchor_error: null,
     deferral: null,
+    push_at: null,
     whole_budget_at: null,
     lost_sequence: null,
     lost_digest: null,

@@ -15,6 +15,12 @@ const AnchorCosts = Type.Object(
     publication_key: Type.String({ description: 'Who pays; base58.' }),
     balance_lamports: OrNull(Type.Integer({ description: 'Null while no node answers.' })),
     low_balance: Type.Boolean(),
+    retrying: Type.Optional(
+      Type.Object(
+        { count: Type.Integer(), last_error: Type.String({ description: 'Of the one that is tried next.' }) },
+        { description: 'Receipts whose newest statement could not be published and is tried again.' },
+      ),
+    ),
   },
   { title: 'AnchorCosts' },
 )
@@ -46,12 +52,15 @@ export const internalAttest = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/attest',
-  summary: 'Attest a locker, as the queue does',
+  summary: 'Attest a locker, as the queue does; 502 where its statement should be published by another call',
   body: Type.Object({
     receipt_id: Type.String(),
     push: Type.Optional(Type.Boolean()),
     force: Type.Optional(
-      Type.Boolean({ default: false, description: 'A new statement also when nothing has changed.' }),
+      Type.Boolean({
+        default: false,
+        description: 'A new statement also when nothing has changed, unless the newest is still to be published.',
+      }),
     ),
   }),
   responses: { 200: AttestAnswer },
@@ -64,6 +73,7 @@ export const internalAttest = endpoint({
     'CONTENT_HASH_CHANGED',
     'validation_error',
     'STORAGE_UNAVAILABLE',
+    'anchor_failed',
     'database_behind',
   ],
 })
@@ -83,6 +93,9 @@ export const internalAttestPayment = endpoint({
       att_code: Type.Integer(),
       recorded: Type.Boolean(),
       publish_after: Type.Optional(Timestamp('The budget is used up: the code is published after this.')),
+      publish_error: Type.Optional(
+        Type.String({ description: 'Why the code cannot be published, where only the operator can help.' }),
+      ),
     }),
   },
   errors: ['INTERNAL_AUTH_REQUIRED', 'receipt_not_found', 'anchor_failed', 'validation_error', 'database_behind'],
@@ -132,7 +145,8 @@ export const internalCronAttest = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/cron-attest',
-  summary: 'Attest again the lockers that are due; 5xx where one of them should be retried soon',
+  summary:
+    'Attest again the lockers that are due; 5xx where one of them should be attested or published by another call',
   body: Type.Object({ dry_run: Type.Optional(Type.Boolean({ default: false })) }),
   responses: { 200: CronAttestAnswer },
   errors: [
@@ -140,6 +154,7 @@ export const internalCronAttest = endpoint({
     'validation_error',
     'STORAGE_UNAVAILABLE',
     'chain_unavailable',
+    'anchor_failed',
     'database_behind',
     'internal_error',
   ],

@@ -12,6 +12,8 @@ export interface JobRun {
   id: string
   /** 1 for the first run. */
   attempt: number
+  /** Whether the job is a dead letter if this run fails. */
+  isLast: boolean
   /** Aborted when this run no longer counts, because another process has, or will have, the job. */
   signal: AbortSignal
 }

@@ -67,7 +67,12 @@ async function attempt(runner: Runner, job: TakenJob, handler: JobHandler, lost:
   }
   try {
     const effect = await whileRenewing(runner, job, lost, () =>
-      handler.handle(job.payload, { id: job.id, attempt: job.attempt, signal: lost.signal }),
+      handler.handle(job.payload, {
+        id: job.id,
+        attempt: job.attempt,
+        isLast: job.attempt >= maxAttempts,
+        signal: lost.signal,
+      }),
     )
     return await complete(runner, job, effect)
   } catch (error) {

@@ -26,7 +26,7 @@ export type WorkStack = Awaited<ReturnType<typeof startWorkStack>>
 
 /** A job with its own id. */
 export function newJob(): JobRun {
-  return { id: randomUUID(), attempt: 1, signal: new AbortController().signal }
+  return { id: randomUUID(), attempt: 1, isLast: false, signal: new AbortController().signal }
 }
 
 /** For another process on the same database and gateway. */

@@ -9,6 +9,7 @@ import { canonicalBytes } from '@svc/protocol/canonical'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { type JobRun, PermanentError } from '@svc/queue/queue'
 import { receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import { checkBudget, giveBack, type Refusal, spend } from '../budgets/budgets.ts'
@@ -22,7 +23,16 @@ import { lostTransaction } from './record-outcome.ts'
 import type { AnchorsContext } from './room.ts'
 import { findPaymentCode, notePaymentMemo, recordPaymentCode, recordPaymentSlot } from './store.ts'
 
-export async function attestPayment(context: AnchorsContext, receipt_id: string) {
+interface PaymentAttested {
+  ok: true
+  receipt_id: string
+  att_code: number
+  recorded: boolean
+  publish_after?: string
+  publish_error?: string
+}
+
+export async function attestPayment(context: AnchorsContext, receipt_id: string): Promise<PaymentAttested> {
   const { database, publisher, config } = context
   const found = await findReceiptAndLocker(database.db, receipt_id)
   if (!found) throw receiptNotFound()
@@ -30,8 +40,33 @@ export async function attestPayment(context: AnchorsContext, receipt_id: string)
   await database.commit((tx) => recordPaymentCode(tx, { receipt_id, att_code, recorded_at: unixNow(context) }))
   const answer = { ok: true as const, receipt_id, att_code, recorded: true }
   if (!publisher || !config.anchors.includesPayments) return answer
-  const published = await publishCode(context, publisher, found.receipt, att_code).catch(rejectAsAnchorFailed)
-  return published === 'published' ? answer : { ...answer, publish_after: isoSeconds(published.until) }
+  try {
+    const published = await publishCode(context, publisher, found.receipt, att_code)
+    return published === 'published' ? answer : { ...answer, publish_after: isoSeconds(published.until) }
+  } catch (error) {
+    if (error instanceof NotPublished && !error.isRetryable) return { ...answer, publish_error: error.message }
+    return rejectAsAnchorFailed(error)
+  }
+}
+
+/** How long the job pauses once its attempts are used up. */
+const PAUSE_SECONDS = 3600
+
+export async function runAttestPaymentJob(
+  context: AnchorsContext,
+  receipt_id: string,
+  { isLast }: Pick<JobRun, 'isLast'>,
+): Promise<void> {
+  try {
+    const { publish_error } = await attestPayment(context, receipt_id)
+    if (publish_error !== undefined) throw new PermanentError(publish_error)
+  } catch (error) {
+    if (!isLast || !(error instanceof ServiceError) || error.code !== 'anchor_failed') throw error
+    const { database, queue, log } = context
+    log.warn({ err: error }, 'the code of a payment could not be published; it is published later')
+    const later = { key: receipt_id, delaySeconds: PAUSE_SECONDS, maxAttempts: 1 }
+    await database.commit((tx) => queue.enqueue(tx, 'attest-payment', { receipt_id }, later))
+  }
 }
 
 /** The memo names the payment and not the receipt, whose id opens files. */

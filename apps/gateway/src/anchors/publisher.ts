@@ -34,7 +34,9 @@ export interface Publisher {
 export interface PreparedPublication {
   publication: PublicationTable
   /** The most that it can cost, in lamports. */
-  cost: number
+  fee: number
+  /** What it locks in a new account, in lamports. */
+  deposit: number
 }
 
 /** The fee of a transaction with one signature. */
@@ -101,7 +103,7 @@ export function openPublisher(
         rent_lamports: null,
         sent_at: at,
       }
-      return { publication, cost: maxFee + deposit }
+      return { publication, fee: maxFee, deposit }
     },
   }
 }

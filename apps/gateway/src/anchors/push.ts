@@ -8,7 +8,7 @@ import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { watchTransaction } from '@svc/payments/solana/outcome'
 import { sendOnce } from '@svc/payments/transactions'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
-import { PermanentError } from '@svc/queue/queue'
+import { type JobRun, PermanentError } from '@svc/queue/queue'
 import { notAttested } from '../attestations/errors.ts'
 import type { Publishing, Push } from '../attestations/publishing.ts'
 import type { AttestationRecord } from '../attestations/record.ts'
@@ -180,7 +180,7 @@ function anchorFailed({ error, reason }: PushResult): ServiceError {
   const hint = error?.ambiguous
     ? 'the transaction may still land: repeat the push, it looks for it first and pays for nothing twice'
     : error?.retryable
-      ? 'the statement is kept: repeat the push later'
+      ? 'the statement is kept and published later; to have it sooner, repeat the push'
       : 'the statement is kept; the operator of this gateway has to look at its registry'
   return new ServiceError('anchor_failed', `the statement could not be published: ${reason}`, {
     hint,
@@ -190,11 +190,19 @@ function anchorFailed({ error, reason }: PushResult): ServiceError {
 
 export const PUSH_ATTEMPTS = 12
 
-/** Throws a retryable error as it is, so that the queue repeats the job; a repeated push resolves what was sent first. */
-export async function runPushJob({ push }: Pick<Publishing, 'push'>, receiptId: string): Promise<void> {
+/**
+ * Throws a retryable error as it is, so that the queue repeats the job; a repeated push resolves what was sent first.
+ * After the last attempt `watchPublications` goes on: the statement is on record as due.
+ */
+export async function runPushJob(
+  { push, log }: Pick<Context, 'log'> & Pick<Publishing, 'push'>,
+  receiptId: string,
+  { isLast }: Pick<JobRun, 'isLast'>,
+): Promise<void> {
   const { status, error } = await push(receiptId)
   if (status !== 'failed') return
   const problem = error?.error ?? 'not published'
-  if (error?.retryable) throw new Error(problem)
-  throw new PermanentError(problem)
+  if (!error?.retryable) throw new PermanentError(problem)
+  if (!isLast) throw new Error(problem)
+  log.warn({ error: problem }, 'a statement could not be published; it stays due and is published later')
 }

@@ -9,7 +9,7 @@ import { giveBack } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
 import { anchorKey } from '../continuity/documents.ts'
 import type { Note, Noted } from '../continuity/noted.ts'
-import type { PublicationTable, Tx } from '../db/schema.ts'
+import type { AttestationTable, PublicationTable, Tx } from '../db/schema.ts'
 import { anchorError, NotPublished } from './errors.ts'
 import {
   changePublication,
@@ -67,23 +67,23 @@ export async function recordLanded(
     commitment,
     finalized: commitment === 'finalized',
   }
-  await change(parts, publication, async (tx, at, note) => {
+  await change(parts, publication, async (tx, { standing, at, note }) => {
     const state = commitment === 'finalized' ? 'finalized' : 'landed'
     const paid = { fee_lamports: costs.feeLamports, rent_lamports: costs.rentLamports }
     if (!(await changePublication(tx, publication, { state, ...paid }))) return
     note(outcomeOf(publication, state))
     await setAnchor(tx, publication, anchor)
-    await setStanding(tx, publication, { status: 'complete', at, error: null })
+    await setStanding(tx, standing, publication, { status: 'complete', at, error: null })
     await parts.queueEntry?.(tx, publication, costs.slot)
   })
 }
 
 /** Records that this run sent nothing, unless another run has sent a transaction in the meantime. */
 export async function recordNotSent(parts: Parts, statement: Statement, problem: NotPublished): Promise<void> {
-  await change(parts, statement, async (tx, at) => {
+  await change(parts, statement, async (tx, { standing, at }) => {
     const sent = await findSent(tx, statement.receipt_id)
     const isSent = sent?.sequence === statement.sequence || (await findAnchor(tx, statement)) !== null
-    if (!isSent) await setStanding(tx, statement, { status: 'computed', at, error: anchorError(problem, at) })
+    if (!isSent) await setStanding(tx, standing, statement, { status: 'computed', at, error: anchorError(problem, at) })
   })
 }
 
@@ -94,15 +94,16 @@ export async function recordLost(
   problem: NotPublished,
   feeLamports: number | null = publication.fee_lamports,
 ): Promise<void> {
-  await change(parts, publication, async (tx, at, note) => {
+  await change(parts, publication, async (tx, { standing, at, note }) => {
     const isPaid = problem.reason === 'transaction_failed'
     const state = isPaid ? 'failed' : 'expired'
     const costs = { fee_lamports: isPaid ? feeLamports : null, rent_lamports: null }
     if (!(await changePublication(tx, publication, { state, ...costs }))) return
     note(outcomeOf(publication, state))
-    if (!isPaid) await giveBack(tx, publication.tx)
+    // A transaction that failed on chain has opened no account.
+    await giveBack(tx, publication.tx, isPaid ? 'registry_rent' : null)
     await setAnchor(tx, publication, null)
-    await setStanding(tx, publication, { status: 'computed', at, error: anchorError(problem, at) })
+    await setStanding(tx, standing, publication, { status: 'computed', at, error: anchorError(problem, at) })
   })
 }
 
@@ -112,15 +113,16 @@ export async function recordPending(parts: Parts, publication: PublicationTable)
     tx: publication.tx,
     isAmbiguous: true,
   })
-  await change(parts, publication, async (tx, at) => {
+  await change(parts, publication, async (tx, { standing, at }) => {
     const isOpen = await changePublication(tx, publication, { state: publication.state })
-    if (isOpen) await setStanding(tx, publication, { status: 'computed', at, error: anchorError(problem, at) })
+    if (isOpen)
+      await setStanding(tx, standing, publication, { status: 'computed', at, error: anchorError(problem, at) })
   })
   return problem
 }
 
 export async function recordFinalized(parts: Parts, publication: PublicationTable, anchor: Anchor): Promise<void> {
-  await change(parts, publication, async (tx, _at, note) => {
+  await change(parts, publication, async (tx, { note }) => {
     if (!(await changePublication(tx, publication, { state: 'finalized' }))) return
     note(outcomeOf(publication, 'finalized'))
     await setAnchor(tx, publication, { ...anchor, commitment: 'finalized', finalized: true })
@@ -135,10 +137,10 @@ function outcomeOf({ tx }: PublicationTable, state: PublicationTable['state']): 
 function change(
   { database, now }: Parts,
   { receipt_id }: Statement,
-  write: (tx: Tx, at: number, note: Note) => Promise<void>,
+  write: (tx: Tx, by: { standing: AttestationTable; at: number; note: Note }) => Promise<void>,
 ): Promise<void> {
   return database.commit(async (tx, note) => {
-    await lockStanding(tx, receipt_id)
-    await write(tx, unixNow({ now }), note)
+    const standing = await lockStanding(tx, receipt_id)
+    await write(tx, { standing, at: unixNow({ now }), note })
   })
 }

@@ -1,4 +1,5 @@
 import type { Anchor, AnchorAbsence, AnchorError } from '@svc/api/attestations'
+import { PUSH_AGAIN_SECONDS } from '../attestations/publishing.ts'
 import { anchorKey } from '../continuity/documents.ts'
 import type { Noted } from '../continuity/noted.ts'
 import type { AttestationTable, Db, PaymentCodeTable, PublicationTable, Tx } from '../db/schema.ts'
@@ -94,19 +95,18 @@ export async function findAnchor(db: Db, { receipt_id, sequence }: Statement): P
   return row?.anchor ? JSON.parse(row.anchor) : null
 }
 
-/** Whether an earlier statement wrote an account for this snapshot, which then stays (SAS-05). */
-export async function hasSnapshotAccount(
+/** Whether an earlier statement of the receipt wrote this account of the attestation registry. */
+export async function hasWrittenAccount(
   db: Db,
   { receipt_id, sequence }: Statement,
-  snapshotId: string,
+  account: string,
 ): Promise<boolean> {
   const row = await db
     .selectFrom('statements')
     .select('sequence')
     .where('receipt_id', '=', receipt_id)
     .where('sequence', '<', sequence)
-    .where('anchor', 'like', `%"snapshot_id":"${snapshotId}"%`)
-    .where('anchor', 'like', '%"mode":"per_snapshot"%')
+    .where('anchor', 'like', `%"attestation":"${account}"%`)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
@@ -133,33 +133,80 @@ interface Standing {
   error: AnchorError | null
 }
 
-/** Does nothing unless `sequence` is the newest statement. Failed attempts leave `status_since` as it is. */
+const FIRST_PAUSE_SECONDS = 15
+
+/**
+ * For the row as it was locked. Does nothing unless `sequence` is its newest statement. Failed attempts leave
+ * `status_since` as it is; after each, publishing pauses for as long as the statement has waited, an hour at most.
+ */
 export async function setStanding(
   tx: Tx,
+  before: AttestationTable,
   { receipt_id, sequence }: Statement,
   { status, at, error }: Standing,
 ): Promise<void> {
+  const status_since = before.status === 'complete' ? at : before.status_since
+  const pause = Math.min(Math.max(at - (status_since ?? at), FIRST_PAUSE_SECONDS), PUSH_AGAIN_SECONDS)
+  const isDue = status === 'computed' && error?.retryable !== false
   await tx
     .updateTable('attestations')
-    .set(({ eb, ref }) => ({
+    .set({
       status,
-      status_since: eb.case().when('status', '=', 'complete').then(at).else(ref('status_since')).end(),
+      status_since,
       anchor_error: error && JSON.stringify(error),
       deferral: null,
-    }))
+      push_at: isDue ? at + pause : null,
+    })
     .where('receipt_id', '=', receipt_id)
     .where('sequence', '=', sequence)
     .execute()
 }
 
 /** Does nothing unless `sequence` is the newest statement. */
-export async function setDeferral(tx: Tx, { receipt_id, sequence }: Statement, deferral: AnchorAbsence): Promise<void> {
+export async function setDeferral(
+  tx: Tx,
+  { receipt_id, sequence }: Statement,
+  { deferral, at }: { deferral: AnchorAbsence; at: number },
+): Promise<void> {
   await tx
     .updateTable('attestations')
-    .set({ deferral: JSON.stringify(deferral) })
+    .set({ deferral: JSON.stringify(deferral), push_at: at + PUSH_AGAIN_SECONDS })
     .where('receipt_id', '=', receipt_id)
     .where('sequence', '=', sequence)
     .execute()
+}
+
+/** The receipts whose newest statement is due to be published again, the longest due first. */
+export function duePushes(db: Db, now: number, limit: number): Promise<Pick<AttestationTable, 'receipt_id'>[]> {
+  return db
+    .selectFrom('attestations')
+    .select('receipt_id')
+    .where('push_at', '<=', now)
+    .orderBy('push_at')
+    .limit(limit)
+    .execute()
+}
+
+/**
+ * Puts off the next push of a receipt. False when another process was first. A release that does not know the column
+ * leaves it as it is when it publishes the statement.
+ */
+export async function takeDuePush(tx: Tx, receiptId: string, now: number): Promise<boolean> {
+  const taken = await tx
+    .updateTable('attestations')
+    .set(({ eb }) => ({
+      push_at: eb
+        .case()
+        .when('status', 'in', ['computed', 'pushing'])
+        .then(now + PUSH_AGAIN_SECONDS)
+        .else(null)
+        .end(),
+    }))
+    .where('receipt_id', '=', receiptId)
+    .where('push_at', '<=', now)
+    .returning('push_at')
+    .executeTakeFirst()
+  return taken !== undefined && taken.push_at !== null
 }
 
 /** Keeps the row that exists. */

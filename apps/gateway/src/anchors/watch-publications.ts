@@ -1,4 +1,5 @@
-// Follows sent transactions: resolves those that no push is waiting for, and records when anchors become final.
+// Follows sent transactions: resolves those that no push is waiting for, and records when anchors become final. Queues
+// the push of what should be published and is not.
 
 import type { SolanaNodes } from '@svc/payments/solana/nodes'
 import { outcomesOf } from '@svc/payments/solana/outcome'
@@ -7,7 +8,7 @@ import type { PublicationTable } from '../db/schema.ts'
 import type { NotPublished } from './errors.ts'
 import { lostTransaction, recordFinalized, recordLost, recordOutcome } from './record-outcome.ts'
 import type { AnchorsContext } from './room.ts'
-import { findAnchor, notesOfSent, pageOfPublications } from './store.ts'
+import { duePushes, findAnchor, notesOfSent, pageOfPublications, takeDuePush } from './store.ts'
 
 /** Nodes answer for at most this many signatures at a time. */
 const AT_ONCE = 256
@@ -21,6 +22,22 @@ export async function watchPublications(context: AnchorsContext): Promise<void> 
   const abandonedBefore = unixNow(context) - config.anchors.waitSeconds - GRACE_SECONDS
   await resolveSent(context, nodes, abandonedBefore)
   await watchLanded(context, nodes)
+  await queueDuePushes(context)
+}
+
+/** Jobs of the queue run beside others; this many are done long before the next run. */
+const PUSHES_AT_ONCE = 100
+
+/** Whatever became of the job that should have published them: it gave up, or a failed push left none. */
+async function queueDuePushes(context: AnchorsContext): Promise<void> {
+  const { database, queue } = context
+  const now = unixNow(context)
+  for (const { receipt_id } of await duePushes(database.db, now, PUSHES_AT_ONCE)) {
+    await database.commit(async (tx) => {
+      if (!(await takeDuePush(tx, receipt_id, now))) return
+      await queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id, maxAttempts: 1 })
+    })
+  }
 }
 
 async function resolveSent(context: AnchorsContext, nodes: SolanaNodes, sentBefore: number): Promise<void> {

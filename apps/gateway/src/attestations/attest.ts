@@ -87,6 +87,11 @@ export function isCurrent({ sequence, manifest_version }: AttestationTable, lock
   return sequence !== null && manifest_version !== null && manifest_version >= locker.manifest_version
 }
 
+/** Whether the newest statement could not be published, for a passing reason. */
+export function isPublishedLater({ anchor_error, push_at }: AttestationTable): boolean {
+  return anchor_error !== null && push_at !== null
+}
+
 /** For callers that have only a receipt's id. */
 export async function openLockerOf({ database }: Pick<Context, 'database'>, receiptId: string): Promise<Locker> {
   const found = await findReceiptAndLocker(database.db, receiptId)
@@ -125,4 +130,15 @@ export async function publishAttested(
   const sequence = (pushResult.anchor?.payload?.seq as number | undefined) ?? attestedSequence
   const record = (await findRecord(context.database.db, receiptId, sequence)) ?? attested.record
   return { ...attested, record, pushResult }
+}
+
+/** For callers that repeat a call which answers 5xx (INT-05). What only the operator can help stays in the answer. */
+export function requireNoRetry(published: Published): Published {
+  const { status, reason, error } = published.pushResult
+  if (status !== 'failed' || !error?.retryable) return published
+  throw new ServiceError('anchor_failed', `the statement is made, and could not be published: ${reason}`, {
+    hint: 'call again, with the same body: the statement is published, and no other is made in its place',
+    headers: { 'retry-after': '60' },
+    details: { ...error },
+  })
 }

@@ -1,5 +1,7 @@
-// Attests lockers again that have changed since their last statement, or whose last statement is old (CRON-01..06).
+// Attests lockers again that have changed since their last statement, or whose last statement is old, and publishes what a
+// run before could not (CRON-01..06).
 
+import type { PushResult } from '@svc/api/attestations'
 import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/http-service/service-error'
@@ -36,11 +38,11 @@ export async function cronAttest(
 }
 
 /** Throws where a locker may succeed if the scheduler calls again soon (INT-05). */
-export function requireNoRetry(run: CronAttestAnswer): CronAttestAnswer {
+export function answerCron(run: CronAttestAnswer): CronAttestAnswer {
   const code = run.results.map(({ status }) => status).find(isRetryable)
   if (!code) return run
-  throw new ServiceError(code, `${run.failed} of ${run.selected} lockers could not be attested again`, {
-    hint: 'call again after a minute; lockers that were attested are not attested twice',
+  throw new ServiceError(code, `${run.failed} of ${run.selected} lockers could not be attested again or published`, {
+    hint: 'call again after a minute; lockers that were attested are published, and not attested twice',
     headers: { 'retry-after': String(PAUSE.retryable) },
     details: run,
   })
@@ -53,17 +55,18 @@ function isRetryable(status: string): status is ErrorCode {
 /** Returns the error code of a failure, so that one locker does not stop the run. */
 async function reattest(
   context: AttestationsContext,
-  { sequence, isAged, anchoring, ...locker }: DueLocker,
+  { sequence, isAged, isPushDue, anchoring, ...locker }: DueLocker,
 ): Promise<string> {
   const { commit } = context.database
   try {
     const publish = context.config.attestations.cron.publish && anchoring === 'each'
-    const successor = isAged ? { replacing: sequence } : { isLimited: true }
-    const { isNew } = await context.attest(locker, { ...successor, publish })
-    await commit((tx) => deleteCronFailure(tx, locker.receipt_id))
-    if (!isNew) return 'skipped'
-    const isPublished = publish && (await context.push(locker.receipt_id)).status === 'pushed'
-    return isPublished ? 'pushed' : 'attested'
+    if (!isPushDue) {
+      const successor = isAged ? { replacing: sequence } : { isLimited: true }
+      const { isNew } = await context.attest(locker, { ...successor, publish })
+      await commit((tx) => deleteCronFailure(tx, locker.receipt_id))
+      if (!isNew) return 'skipped'
+    }
+    return publish ? statusAfter(await context.push(locker.receipt_id)) : 'attested'
   } catch (error) {
     const code = error instanceof ServiceError ? error.code : 'internal_error'
     context.log.warn({ locker_id: locker.locker_id, code, err: error }, 'cannot attest a locker again')
@@ -72,4 +75,10 @@ async function reattest(
     await commit((tx) => recordCronFailure(tx, locker.receipt_id, { failed_at, retry_at: failed_at + pause }))
     return code
   }
+}
+
+/** A failed push has a code or none, as it may succeed later or not. Its job goes on in any case. */
+function statusAfter({ status, error }: PushResult): string {
+  if (status === 'failed') return error?.retryable ? ('anchor_failed' satisfies ErrorCode) : 'not_published'
+  return status === 'pushed' ? 'pushed' : 'attested'
 }

@@ -1,6 +1,8 @@
+import type { AnchorError } from '@svc/api/attestations'
 import type { AnchorCosts, AttestHealth } from '@svc/api/internal-attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
+import { countUnpublished, nextAnchorError } from '../info/store.ts'
 import type { AttestationsContext } from './room.ts'
 import { countByStatus } from './store.ts'
 
@@ -33,9 +35,15 @@ export async function attestationCounts(
   }
 }
 
-async function anchorCosts({ publisher, publishingCosts }: AttestationsContext): Promise<AnchorCosts | null> {
+async function anchorCosts(context: AttestationsContext): Promise<AnchorCosts | null> {
+  const { publisher, publishingCosts, database } = context
   if (!publisher) return null
-  const [totals, balance] = await Promise.all([publishingCosts.totals(), publishingCosts.balance()])
+  const [totals, balance, { failed }, error] = await Promise.all([
+    publishingCosts.totals(),
+    publishingCosts.balance(),
+    countUnpublished(database.db),
+    nextAnchorError(database.db),
+  ])
   if (!totals) return null
   const { byState, feeLamports, rentLamports } = totals
   return {
@@ -47,5 +55,6 @@ async function anchorCosts({ publisher, publishingCosts }: AttestationsContext):
     publication_key: publisher.signer,
     balance_lamports: 'lamports' in balance ? Number(balance.lamports) : null,
     low_balance: balance.state === 'low',
+    ...(error && { retrying: { count: failed, last_error: (JSON.parse(error) as AnchorError).error } }),
   }
 }

@@ -37,15 +37,15 @@ async function byLog({ nextLogAnchor }: Room, known: AttestationTable | null): P
 function underWay(
   { anchors }: Config,
   { anchoring }: Locker,
-  { status, deferral, anchor_error }: AttestationTable,
+  { status, deferral, anchor_error, push_at }: AttestationTable,
 ): NextAnchor | null {
   if (deferral !== null) {
     const { reason, publish_after } = JSON.parse(deferral) as AnchorAbsence
     if (reason !== 'superseded') return { reason, at: publish_after ?? null }
   }
   const isAutomatic = anchors.isAutomatic && anchoring === 'each'
-  const isAwaited = status === 'pushing' || (status === 'computed' && isAutomatic && anchor_error === null)
-  return isAwaited ? { reason: 'publishing', at: null } : null
+  const isAwaited = push_at !== null || (isAutomatic && anchor_error === null)
+  return status === 'pushing' || (status === 'computed' && isAwaited) ? { reason: 'publishing', at: null } : null
 }
 
 /** A statement that is still to be made. */

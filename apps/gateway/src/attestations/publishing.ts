@@ -9,6 +9,9 @@ export type Push = (receiptId: string) => Promise<PushResult>
 /** Queues a statement for the EVM registry. `slot` is that of its anchor on the primary chain, or 0 without one. */
 export type QueueEntry = (tx: Tx, statement: { receipt_id: string; sequence: number }, slot: number) => Promise<void>
 
+/** So long after its job was queued, a statement that is not published is due again. */
+export const PUSH_AGAIN_SECONDS = 3600
+
 export interface Publishing {
   /** Null if the gateway publishes nothing. `signer` is base58. */
   publisher: { signer: string } | null

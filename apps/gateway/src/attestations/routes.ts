@@ -7,9 +7,9 @@ import { lockerNotOpen } from '../auth/errors.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
-import { openLockerOf, publishAttested, publishesEach } from './attest.ts'
+import { isPublishedLater, openLockerOf, publishAttested, publishesEach, requireNoRetry } from './attest.ts'
 import { queueAttest } from './attest-job.ts'
-import { cronAttest, requireNoRetry } from './cron-attest.ts'
+import { answerCron, cronAttest } from './cron-attest.ts'
 import { attestHealth } from './health.ts'
 import type { AttestationsContext } from './room.ts'
 import { findAttestation } from './store.ts'
@@ -30,11 +30,14 @@ export function attestationRoutes(service: Service, auth: Auth, context: Attesta
     const locker = await openLockerOf(context, receipt_id)
     const publish = body.push ?? publishesEach(context, locker)
     const known = force ? await findAttestation(context.database.db, receipt_id) : null
-    const attested = await context.attest(locker, { replacing: known?.sequence ?? undefined, publish })
-    return attestAnswer(context, await publishAttested(context, attested, { publish }))
+    // A repeated call publishes what the first has made.
+    const isRepeated = publish && known !== null && isPublishedLater(known)
+    const replacing = isRepeated ? undefined : (known?.sequence ?? undefined)
+    const attested = await context.attest(locker, { replacing, publish })
+    return attestAnswer(context, requireNoRetry(await publishAttested(context, attested, { publish })))
   })
   serveKnown(service, internal.internalCronAttest, auth.isInternalCaller, async ({ body }) =>
-    requireNoRetry(await cronAttest(context, body)),
+    answerCron(await cronAttest(context, body)),
   )
   serveKnown(service, internal.internalAttestHealth, auth.isInternalCaller, () => attestHealth(context))
 }

@@ -7,7 +7,7 @@ import { MERKLE_VERSION } from '@svc/protocol/names'
 import { type Context, unixNow } from '../context.ts'
 import type { AttestationTable, Db, Locker, StatementTable, Tx } from '../db/schema.ts'
 import { takeStatement } from './budget.ts'
-import type { Publishing } from './publishing.ts'
+import { PUSH_AGAIN_SECONDS, type Publishing } from './publishing.ts'
 import { type AttestationRecord, type Attested, attestationRecord, type StatementRecord } from './record.ts'
 import type { Snapshot } from './snapshots/make-snapshot.ts'
 import { insertSnapshot } from './snapshots/store.ts'
@@ -100,7 +100,8 @@ async function writeStatement(
   record: NewStatement | null,
 ): Promise<Attested | null> {
   const { receipt_id, locker_id } = locker
-  const { snapshot, publish, isLimited } = work
+  const { snapshot, isLimited } = work
+  const publish = work.publish && context.publisher !== null
   const before = await lockAttestation(tx, { receipt_id, locker_id })
   if (isOvertaken(before, work)) return { record: (await findRecord(tx, receipt_id))!, isNew: false }
   const { newest, predecessor } = await standingOf(tx, receipt_id, before)
@@ -134,6 +135,7 @@ async function writeStatement(
     anchor_error: null,
     // A statement that waits to be published gives its place to this one.
     deferral: before.deferral,
+    push_at: publish ? issued_at_unix + PUSH_AGAIN_SECONDS : null,
     whole_budget_at: isLimited ? takeStatement(context, locker, before) : before.whole_budget_at,
     lost_sequence: before.lost_sequence,
     lost_digest: before.lost_digest,
@@ -142,7 +144,7 @@ async function writeStatement(
   await insertStatement(tx, statement)
   await updateAttestation(tx, after)
   if (!context.publisher) await context.queueEntry?.(tx, statement, 0)
-  if (publish && context.publisher) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
+  if (publish) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   return { record: attestationRecord(statement, after), isNew: true }
 }
 

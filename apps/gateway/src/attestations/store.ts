@@ -160,27 +160,36 @@ export interface DueLocker {
   sequence: number
   /** Whether that statement is so old that it gets a successor even if nothing has changed. */
   isAged: boolean
+  /** Whether it could not be published, and that is due again. */
+  isPushDue: boolean
   anchoring: Locker['anchoring']
 }
 
-interface DueQuery extends Pick<CronAttestConfig, 'batchSize' | 'minAgeHours' | 'filter' | 'tiers'> {
+interface DueQuery extends Pick<CronAttestConfig, 'publish' | 'batchSize' | 'minAgeHours' | 'filter' | 'tiers'> {
   /** Unix seconds. */
   now: number
 }
 
-/** Lockers that are due to be attested again, oldest statement first. A locker without a statement is never due (AMB-43). */
+/** Lockers that are due to be attested or published again, oldest statement first. A locker without a statement is never due (AMB-43). */
 export async function findDueLockers(db: Db, query: DueQuery): Promise<DueLocker[]> {
   const { filter, minAgeHours, batchSize, now } = query
   const cutoff = now - minAgeHours * 3600
-  const aged = selectAttested(db, query).where('a.attested_at', '<=', cutoff)
-  const asAged = <Row extends object>(rows: Row[]) => rows.map((row) => ({ ...row, isAged: true }))
-  if (filter === 'unchanged')
-    return asAged(await aged.whereRef('l.manifest_version', '=', 'a.manifest_version').execute())
+  const isUnchanged = filter === 'unchanged'
+  const aged = selectAttested(db, query)
+    .where('a.attested_at', '<=', cutoff)
+    .$if(isUnchanged, (of) => of.whereRef('l.manifest_version', '=', 'a.manifest_version'))
   const changed = selectAttested(db, query)
     .where('a.attested_at', '>', cutoff)
     .whereRef('l.manifest_version', '>', 'a.manifest_version')
-  const changedRows = (await changed.execute()).map((row) => ({ ...row, isAged: false }))
-  return [...asAged(await aged.execute()), ...changedRows].slice(0, batchSize)
+  const unpublished = selectAttested(db, query).where('a.push_at', '<=', now).where('l.anchoring', '=', 'each')
+  const due: DueLocker[] = [
+    ...(await aged.execute()).map((row) => ({ ...row, isAged: true, isPushDue: false })),
+    ...(isUnchanged ? [] : await changed.execute()).map((row) => ({ ...row, isAged: false, isPushDue: false })),
+  ]
+  const attested = new Set(due.map(({ receipt_id }) => receipt_id))
+  for (const row of query.publish ? await unpublished.execute() : [])
+    if (!attested.has(row.receipt_id)) due.push({ ...row, isAged: false, isPushDue: true })
+  return due.slice(0, batchSize)
 }
 
 function selectAttested(db: Db, { filter, tiers, batchSize, now }: DueQuery) {

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, Tx } from '../db/schema.ts'
-import type { BudgetName } from './settings.ts'
+import { BUDGETS, type BudgetName } from './settings.ts'
 import {
   addToDay,
   deleteOld,
@@ -51,7 +51,10 @@ export interface Refusal {
 export const HOUR = 3600
 export const DAY = 86_400
 
-/** Counts a transaction that is about to be sent. Null when it may be; otherwise nothing is counted. */
+/**
+ * Counts a transaction that is about to be sent. One that costs two budgets is counted on each, in the order of `BUDGETS`
+ * and for accounts of different names. Null when it may be; otherwise nothing is counted.
+ */
 export async function spend(tx: Tx, parts: Parts, spending: Spending): Promise<Refusal | null> {
   const { budget, limits, amount } = spending
   const now = unixNow(parts)
@@ -63,7 +66,7 @@ export async function spend(tx: Tx, parts: Parts, spending: Spending): Promise<R
     if (today.exhausted_limit !== perDay) {
       parts.log.error(
         { budget, per_day: perDay, used: today.amount },
-        'the daily budget is used up: nothing more is sent until tomorrow',
+        'the daily budget is used up: what it pays for waits until tomorrow',
       )
       await setExhausted(tx, today, perDay)
     }
@@ -89,15 +92,19 @@ export async function checkBudget(db: Db, parts: Parts, { budget, limits }: Acco
   return isExhausted(today, parts.config.budgets.perDay[budget]) ? usedUpToday(now) : null
 }
 
-/** For a transaction that cost nothing, or that its payer paid for. */
-export async function giveBack(tx: Tx, transaction: string): Promise<void> {
-  const [noted] = await deleteSpending(tx, transaction)
-  if (!noted) return
-  const { budget, amount, noted_at } = noted
-  const day = { budget, day: dayOf(noted_at) }
-  await addToDay(tx, day, { amount: -amount, transactions: -1 })
-  // There is room again. If it is too little, the next transaction is refused, with an alarm of its own.
-  await setExhausted(tx, day, null)
+/** For a transaction that cost nothing, or that its payer paid for; with `only`, for what it would have cost that budget. */
+export async function giveBack(tx: Tx, transaction: string, only: BudgetName | null = null): Promise<void> {
+  const noted = await deleteSpending(tx, transaction, only)
+  // A budget has a row for each account, and days are locked in the order of `spend`.
+  const ofBudget = new Map(noted.map((row) => [row.budget, row]))
+  for (const budget of BUDGETS) {
+    const row = ofBudget.get(budget)
+    if (!row) continue
+    const day = { budget, day: dayOf(row.noted_at) }
+    await addToDay(tx, day, { amount: -row.amount, transactions: -1 })
+    // There is room again. If it is too little, the next transaction is refused, with an alarm of its own.
+    await setExhausted(tx, day, null)
+  }
 }
 
 /** A raised limit applies at once. */

@@ -2,12 +2,13 @@
 
 import type { SettingsReader } from '@svc/http-service/config'
 
-/** One for each key that pays. */
-export const BUDGETS = ['publication', 'evm_registry', 'x402_primary', 'x402_evm'] as const
+/** One for each key that pays; what the publication key deposits in accounts is counted apart from its fees. */
+export const BUDGETS = ['publication', 'registry_rent', 'evm_registry', 'x402_primary', 'x402_evm'] as const
 export type BudgetName = (typeof BUDGETS)[number]
 
 export const BUDGET_UNITS: Record<BudgetName, 'lamports' | 'gwei'> = {
   publication: 'lamports',
+  registry_rent: 'lamports',
   evm_registry: 'gwei',
   x402_primary: 'lamports',
   x402_evm: 'gwei',
@@ -38,6 +39,7 @@ export function readBudgetConfig(settings: SettingsReader): BudgetConfig {
     lostPercent: settings.integer('X402_LOST_PERCENT', 10, { min: 1, max: 100 }),
     perDay: {
       publication: settings.integer('PUBLICATION_LAMPORTS_PER_DAY', 500_000_000, AMOUNT),
+      registry_rent: settings.integer('SAS_RENT_LAMPORTS_PER_DAY', 1_000_000_000, AMOUNT),
       evm_registry: settings.integer('EVM_REGISTRY_GWEI_PER_DAY', 50_000_000_000, AMOUNT),
       x402_primary: settings.integer('X402_LOST_LAMPORTS_PER_DAY', 100_000_000, AMOUNT),
       x402_evm: settings.integer('X402_LOST_GWEI_PER_DAY', 10_000_000_000, AMOUNT),

@@ -77,9 +77,14 @@ export async function insertSpending(tx: Tx, rows: readonly SpendingTable[]): Pr
     .execute()
 }
 
-/** Returns what was noted of the transaction, for each account it was counted on. */
-export function deleteSpending(tx: Tx, transaction: string): Promise<SpendingTable[]> {
-  return tx.deleteFrom('spending').where('tx', '=', transaction).returningAll().execute()
+/** Returns what was noted of the transaction, for each account it was counted on; of one budget, unless that is null. */
+export function deleteSpending(tx: Tx, transaction: string, budget: string | null): Promise<SpendingTable[]> {
+  return tx
+    .deleteFrom('spending')
+    .where('tx', '=', transaction)
+    .$if(budget !== null, (query) => query.where('budget', '=', budget))
+    .returningAll()
+    .execute()
 }
 
 export async function deleteOld(tx: Tx, before: { noted_at: number; day: number }): Promise<void> {

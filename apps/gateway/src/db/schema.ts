@@ -566,6 +566,11 @@ export interface AttestationTable {
   anchor_error: string | null
   /** JSON of why publishing the newest statement waits, and until when. */
   deferral: string | null
+  /**
+   * When publishing the newest statement is due again, in Unix seconds, whatever became of the job that publishes it.
+   * Null where it is published or sent, need not be published, or only the operator can help.
+   */
+  push_at: number | null
   /** When the locker has all statements of a day again, in Unix milliseconds; null before the first that counts. */
   whole_budget_at: number | null
   /** The last statement that this database has lost for good: a later one follows on it. Null where none is lost. */

@@ -3,8 +3,10 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { attCode } from '@svc/protocol/ids'
-import { hasSnapshotAccount, type Statement } from '../anchors/store.ts'
+import { attestationAddress, registryAddresses, registryNonce } from '@svc/protocol/registry'
+import { hasWrittenAccount, type Statement } from '../anchors/store.ts'
 import { attestationHint } from '../attestations/errors.ts'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { limitStranger } from '../auth/limits.ts'
@@ -27,7 +29,8 @@ export async function simulationOf(context: Context, of: AttestationRecord): Pro
   const { receiptId, sequence, record } = of
   if (!record.envelope) return null
   const payload = anchorPayload(record.envelope)
-  const isInRegistry = await writesAccount(context, { receipt_id: receiptId, sequence }, payload.sid)
+  const signer = toBase58(context.signers.publication.publicKey)
+  const isInRegistry = await writesAccount(context, { receipt_id: receiptId, sequence }, record.envelope, signer)
   return {
     receipt_id: receiptId,
     simulated: true,
@@ -37,15 +40,26 @@ export async function simulationOf(context: Context, of: AttestationRecord): Pro
       type: isInRegistry ? 'chain_sas_v1' : 'chain_memo_v2',
       payload: { ...payload },
       memo_bytes: anchorMemo(payload).length,
-      signer: toBase58(context.signers.publication.publicKey),
+      signer,
     },
     on_chain_write: false,
   }
 }
 
-/** In mode `per_snapshot`, a snapshot that has its account is published again by memo only. */
-async function writesAccount({ config, database }: Context, of: Statement, snapshotId: string): Promise<boolean> {
+/**
+ * In mode `per_snapshot`, a snapshot that has its account is published again by memo only (SAS-05). The account depends on
+ * the publication key and the name of the credential, which may have changed.
+ */
+async function writesAccount(
+  { config, database }: Context,
+  of: Statement,
+  { body }: EvidenceEnvelope,
+  signer: string,
+): Promise<boolean> {
   const { kind, registry } = config.anchors
   if (kind !== 'registry') return false
-  return registry.mode === 'latest' || !(await hasSnapshotAccount(database.db, of, snapshotId))
+  if (registry.mode === 'latest') return true
+  const nonce = registryNonce(body.proof_id, body.snapshot_id)
+  const account = attestationAddress(registryAddresses(signer, registry.credentialName), nonce)
+  return !(await hasWrittenAccount(database.db, of, account))
 }

@@ -4,7 +4,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { DAY, dayOf, isExhausted } from '../budgets/budgets.ts'
 import { BUDGET_UNITS, BUDGETS, type BudgetName } from '../budgets/settings.ts'
 import { type Context, unixNow } from '../context.ts'
-import { budgetsOfDay, countDeferredAnchors, countDeferredEntries } from './store.ts'
+import { budgetsOfDay, countDeferredEntries, countUnpublished } from './store.ts'
 
 type Parts = Pick<Context, 'config' | 'database' | 'now'>
 
@@ -42,8 +42,14 @@ export function usedUp({ name, unit, perDay, resetsAt }: BudgetState): string {
   return `the daily budget ${name} of ${perDay} ${unit} is used up: what it pays for waits until ${isoSeconds(resetsAt)}`
 }
 
-export type DeferredCounts = { anchor: number; evm_entry: number }
+export interface UnpublishedCounts {
+  /** For a budget. */
+  deferred: { anchor: number; evm_entry: number }
+  /** Statements that could not be published and are tried again. */
+  failed: number
+}
 
-export async function countDeferred({ database: { db } }: Pick<Context, 'database'>): Promise<DeferredCounts> {
-  return { anchor: await countDeferredAnchors(db), evm_entry: await countDeferredEntries(db) }
+export async function unpublishedCounts({ database: { db } }: Pick<Context, 'database'>): Promise<UnpublishedCounts> {
+  const { deferred, failed } = await countUnpublished(db)
+  return { deferred: { anchor: deferred, evm_entry: await countDeferredEntries(db) }, failed }
 }

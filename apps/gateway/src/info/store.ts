@@ -1,4 +1,5 @@
-import type { BudgetDayTable, Db, ObjectTable, PublicationTable } from '../db/schema.ts'
+import type { ExpressionBuilder } from 'kysely'
+import type { BudgetDayTable, Db, ObjectTable, PublicationTable, Schema } from '../db/schema.ts'
 
 const RECENT_ANCHORS = 100
 
@@ -78,13 +79,17 @@ export function budgetsOfDay(db: Db, day: number): Promise<BudgetDayTable[]> {
   return db.selectFrom('budget_days').selectAll().where('day', '=', day).execute()
 }
 
-export async function countDeferredAnchors(db: Db): Promise<number> {
-  const { count } = await db
-    .selectFrom('attestations')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('deferral', 'is not', null)
+/** Receipts whose newest statement waits for a budget, and those where it could not be published and is due again. */
+export function countUnpublished(db: Db): Promise<{ deferred: number; failed: number }> {
+  const count = ({ selectFrom, fn }: ExpressionBuilder<Schema, never>) =>
+    selectFrom('attestations').select(fn.countAll<number>().as('count'))
+  return db
+    .selectNoFrom((eb) => [
+      count(eb).where('deferral', 'is not', null).as('deferred'),
+      count(eb).where('push_at', 'is not', null).where('anchor_error', 'is not', null).as('failed'),
+    ])
+    .$narrowType<{ deferred: number; failed: number }>()
     .executeTakeFirstOrThrow()
-  return count
 }
 
 export async function countDeferredEntries(db: Db): Promise<number> {
@@ -95,6 +100,12 @@ export async function countDeferredEntries(db: Db): Promise<number> {
     .where('deferred_until', 'is not', null)
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** JSON of why a statement could not be published that is tried again: of the one due first. */
+export async function nextAnchorError(db: Db): Promise<string | null> {
+  const due = db.selectFrom('attestations').where('push_at', 'is not', null).where('anchor_error', 'is not', null)
+  return (await due.select('anchor_error').orderBy('push_at').limit(1).executeTakeFirst())?.anchor_error ?? null
 }
 
 /** The newest transaction that published a statement. */

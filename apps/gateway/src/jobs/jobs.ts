@@ -4,7 +4,7 @@ import { forgetNonces } from '@svc/guard/nonces'
 import { ServiceError } from '@svc/http-service/service-error'
 import { type JobRun, PermanentError, type Queue } from '@svc/queue/queue'
 import { sweepKeys } from '../adapters/s3/credentials/sweep-keys.ts'
-import { attestPayment } from '../anchors/attest-payment.ts'
+import { runAttestPaymentJob } from '../anchors/attest-payment.ts'
 import { retryEntries, writeEntry } from '../anchors/evm-registry/write-entry.ts'
 import { anchorLog } from '../anchors/log/anchor-log.ts'
 import { PUSH_ATTEMPTS, runPushJob } from '../anchors/push.ts'
@@ -50,9 +50,11 @@ export function registerJobs({ anchors, attestations, files, log, purchases, htt
   const deliveries: HandleOptions = { concurrency: 4, maxAttempts: DELIVERY_ATTEMPTS }
 
   handle('attest', attests, ({ receipt_id }, { attempt }) => runAttestJob(attestations, receipt_id, attempt))
-  handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }) => runPushJob(anchors, receipt_id))
+  handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }, run) =>
+    runPushJob(anchors, receipt_id, run),
+  )
   handle('bridge', { maxAttempts: BRIDGE_ATTEMPTS }, ({ receipt_id }) => writeEntry(anchors, receipt_id))
-  handle('attest-payment', { concurrency: 5 }, ({ receipt_id }) => attestPayment(anchors, receipt_id))
+  handle('attest-payment', { concurrency: 5 }, ({ receipt_id }, run) => runAttestPaymentJob(anchors, receipt_id, run))
   handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => http.finalizeSession(session_id))
   handle('settle-object', deliveries, ({ object_id }, { signal }) => deliverObject(files, object_id, signal))
   handle('drop-staged', deliveries, ({ object_id }, { signal }) => dropStaged(files, object_id, signal))

@@ -8,6 +8,8 @@ import {
 } from '@solana/kit'
 import type { Anchor, Attestation } from '@svc/api/attestations'
 import type { Simulation } from '@svc/api/evidence'
+import type { Health } from '@svc/api/info'
+import { createFreshDatabase } from '@svc/devnet/databases'
 import { withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { toBase58 } from '@svc/protocol/bytes'
@@ -20,7 +22,7 @@ import {
   parseCloseAttestationInstruction,
   parseCreateAttestationInstruction,
 } from 'sas-lib'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { setUpRegistry } from '../../src/anchors/registry/set-up.ts'
 import { attest } from '../attestations/attest.ts'
 import { askToPush, filledLocker, publicationsOf, useAnchorTestbed } from './anchor-testbed.ts'
@@ -112,17 +114,35 @@ describe('the attestation registry', () => {
     expect(rents).toEqual([RENT_LAMPORTS, 0])
   })
 
-  it('T-34 the rent of a new account counts against the budget of the day, and that of a replaced one does not', async () => {
-    const limited = await testbed.open({ ANCHOR_KIND: 'registry', PUBLICATION_LAMPORTS_PER_DAY: '3310000' })
-    const [locker, other] = [await filledLocker(limited), await filledLocker(limited)]
-    const statusOf = async (of: TestLocker) => (await attest(limited, of)).push_result.status
-    expect(await statusOf(locker)).toBe('pushed')
+  it('T-34 SAS-06 the rent of new accounts is no fee, and has a ceiling of its own: beyond it new lockers wait, and the others go on', async () => {
+    const limited = await testbed.open({
+      ANCHOR_KIND: 'registry',
+      LOG_ANCHOR_SECONDS: '0',
+      PUBLICATION_LAMPORTS_PER_DAY: '25000',
+      SAS_RENT_LAMPORTS_PER_DAY: String(2 * RENT_LAMPORTS + 1),
+    })
+    const [locker, other, third] = [
+      await filledLocker(limited),
+      await filledLocker(limited),
+      await filledLocker(limited),
+    ]
+    const resultOf = async (of: TestLocker) => (await attest(limited, of)).push_result
+    for (const of of [locker, other]) expect(await resultOf(of)).toMatchObject({ status: 'pushed' })
+    expect(await resultOf(third)).toMatchObject({ status: 'deferred', reason: 'daily_budget_used' })
     await locker.put('b', 'b')
-    expect(await statusOf(locker)).toBe('pushed')
+    expect(await resultOf(locker)).toMatchObject({ status: 'pushed' })
     const { db } = limited.gateway.context.database
-    const [day] = await db.selectFrom('budget_days').select(['amount', 'transactions']).execute()
-    expect(day).toEqual({ amount: RENT_LAMPORTS + 2 * 5000, transactions: 2 })
-    expect(await statusOf(other)).toBe('deferred')
+    const days = await db.selectFrom('budget_days').select(['budget', 'amount', 'transactions']).execute()
+    expect(days.toSorted((a, b) => (a.budget < b.budget ? -1 : 1))).toEqual([
+      { budget: 'publication', amount: 3 * 5000, transactions: 3 },
+      { budget: 'registry_rent', amount: 2 * RENT_LAMPORTS, transactions: 2 },
+    ])
+    const { body } = await limited.send<Health>('GET', '/health')
+    expect(body.budgets).toMatchObject({ publication: 'ok', registry_rent: 'used_up' })
+    expect(body.warnings).toEqual([expect.stringContaining('registry_rent')])
+    testbed.clock.advance(86_400)
+    await limited.gateway.context.queue.drain()
+    expect((await publicationsOf(limited, third)).map(({ rent_lamports }) => rent_lamports)).toEqual([RENT_LAMPORTS])
   })
 
   it('SAS-04 SAS-05 SAS-07 ANCH-01 AMB-80 a registry transaction is the memo, a close and a create, as the registry client reads them', async () => {
@@ -181,6 +201,24 @@ describe('the attestation registry', () => {
     expect(anchor).not.toHaveProperty('sas')
     expect(anchor.snapshot_id).toBe(second.snapshot_id)
     expect(await simulated()).toBe('chain_memo_v2')
+  })
+
+  it('ATT-13 SAS-05 AMB-92 under another credential a snapshot has no account yet: it is simulated and published with one', async () => {
+    const { url, drop } = await createFreshDatabase('sqlite')
+    onTestFinished(drop)
+    const variables = { DATABASE_URL: url, ANCHOR_KIND: 'registry', SAS_MODE: 'per_snapshot' }
+    const house = await testbed.open(variables)
+    const locker = await filledLocker(house)
+    const { receiptId: receipt_id } = locker
+    await attest(house, locker)
+    await house.send('POST', '/v1/internal/attest', { receipt_id, force: true, push: false })
+    const renamed = await testbed.open({ ...variables, SAS_CREDENTIAL_NAME: 'renamed' })
+    await setUp(renamed)
+    const simulatedBy = async (of: TestGateway) =>
+      (await of.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })).body.would_write.type
+    expect([await simulatedBy(house), await simulatedBy(renamed)]).toEqual(['chain_memo_v2', 'chain_sas_v1'])
+    const { body } = await askToPush(renamed, locker)
+    expect(body.anchor_type).toBe('chain_sas_v1')
   })
 
   it('SAS-07 an expired lifetime is refused before anything is paid', async () => {

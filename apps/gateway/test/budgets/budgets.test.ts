@@ -78,6 +78,27 @@ forEachDatabaseInGate('budgets', (database) => {
     expect(await pay('one', 1, 100)).toBeNull()
   })
 
+  it('T-34 a transaction on two budgets is given back to both, or to one of them', async () => {
+    const [fee, deposit] = [account('one'), { budget: 'registry_rent', limits: limitsOf('deposit', 0) } as const]
+    const used = async () => {
+      const days = await replicas[0].db.selectFrom('budget_days').selectAll().orderBy('day', 'desc').limit(2).execute()
+      return Object.fromEntries(days.map(({ budget, amount, transactions }) => [budget, [amount, transactions]]))
+    }
+    const both = async (tx: string) => {
+      await replicas[0].commit((write) => spend(write, parts, { ...fee, tx, amount: 5 }))
+      await replicas[0].commit((write) => spend(write, parts, { ...deposit, tx, amount: 300 }))
+    }
+    await both('kept')
+    await both('expired')
+    await both('failed')
+    await replicas[1].commit((write) => giveBack(write, 'expired'))
+    expect(await used()).toEqual({ publication: [10, 2], registry_rent: [600, 2] })
+    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => giveBack(write, 'failed', 'registry_rent'))
+    expect(await used()).toEqual({ publication: [10, 2], registry_rent: [300, 1] })
+    await replicas[1].commit((write) => giveBack(write, 'failed'))
+    expect(await used()).toEqual({ publication: [5, 1], registry_rent: [300, 1] })
+  })
+
   it('T-60 one account uses up its share of the day and no more, on two replicas, and others go on', async () => {
     const limits = [{ who: 'one', count: 0, seconds: 3600, percentOfDay: 30 }]
     const share = (amount: number, replica: number) =>

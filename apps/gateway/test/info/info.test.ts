@@ -51,7 +51,7 @@ describe('health', () => {
         price_feed: 'disabled',
       },
       providers: { gcs: 'ok', mongodb: 'ok', storj: 'ok', arweave: 'ok', filecoin: 'ok', firestore: 'ok' },
-      budgets: { publication: 'ok', evm_registry: 'ok', x402_primary: 'ok', x402_evm: 'ok' },
+      budgets: { publication: 'ok', registry_rent: 'ok', evm_registry: 'ok', x402_primary: 'ok', x402_evm: 'ok' },
       continuity: {
         // Comparing may take a moment after the start.
         state: expect.stringMatching(/^(current|checking)$/),

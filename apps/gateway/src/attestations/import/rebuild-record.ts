@@ -58,6 +58,7 @@ export function rowsOf(record: ExportRecord, { key, row, chunks }: RebuiltSnapsh
       status_since: null,
       anchor_error: null,
       deferral: null,
+      push_at: null,
       whole_budget_at: null,
       lost_sequence: null,
       lost_digest: null,

@@ -1,7 +1,7 @@
-import type { BudgetState, DeferredCounts } from '../budget-states.ts'
+import type { BudgetState, UnpublishedCounts } from '../budget-states.ts'
 import { byLabel, type Family, type Sample } from './text.ts'
 
-export function budgetFamilies(budgets: readonly BudgetState[], deferred: DeferredCounts): Family[] {
+export function budgetFamilies(budgets: readonly BudgetState[], { deferred, failed }: UnpublishedCounts): Family[] {
   const each = (value: (budget: BudgetState) => number): Sample[] =>
     budgets.map((budget) => ({ labels: { budget: budget.name, unit: budget.unit }, value: value(budget) }))
   return [
@@ -34,6 +34,12 @@ export function budgetFamilies(budgets: readonly BudgetState[], deferred: Deferr
       type: 'gauge',
       help: 'Receipts whose newest statement waits for a budget.',
       samples: byLabel('kind', deferred),
+    },
+    {
+      name: 'svc_failed_publications',
+      type: 'gauge',
+      help: 'Receipts whose newest statement could not be published and is tried again.',
+      samples: [{ value: failed }],
     },
   ]
 }

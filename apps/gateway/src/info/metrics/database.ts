@@ -3,7 +3,7 @@
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { type Context, unixNow } from '../../context.ts'
 import { type ReceivedSum, receivedSums } from '../../db/received-sums.ts'
-import { type BudgetState, budgetStates, countDeferred, type DeferredCounts } from '../budget-states.ts'
+import { type BudgetState, budgetStates, type UnpublishedCounts, unpublishedCounts } from '../budget-states.ts'
 import { countMovingObjects, countObjects, countRows, watchedQuotes } from '../store.ts'
 import { budgetFamilies } from './budgets.ts'
 import { type LogStanding, logFamilies } from './log.ts'
@@ -39,7 +39,7 @@ interface Numbers {
   watched: Awaited<ReturnType<typeof watchedQuotes>>
   payments: readonly ReceivedSum[]
   budgets: readonly BudgetState[]
-  deferred: DeferredCounts
+  unpublished: UnpublishedCounts
   log: LogStanding
 }
 
@@ -61,7 +61,7 @@ export async function readNumbers(
     watched: await watchedQuotes(db),
     payments: await receivedSums(db),
     budgets: await budgetStates(context),
-    deferred: await countDeferred(context),
+    unpublished: await unpublishedCounts(context),
     log: await counts.logStanding(),
   }
 }
@@ -157,7 +157,7 @@ export function numberFamilies(numbers: Numbers): Family[] {
       help: 'For how long the first of them should have been looked for.',
       samples: [{ value: Math.max(0, numbers.readAt - (numbers.watched.due_at ?? numbers.readAt)) }],
     },
-    ...budgetFamilies(numbers.budgets, numbers.deferred),
+    ...budgetFamilies(numbers.budgets, numbers.unpublished),
     ...logFamilies(numbers.log),
   ]
 }

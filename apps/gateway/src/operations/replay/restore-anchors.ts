@@ -52,19 +52,19 @@ async function restorePublished(
   if (known && FINALITY[known.state] >= FINALITY[state]) return 'known'
   const orphan = await orphanOf(tx, publication)
   if (orphan) return orphan
-  await lockStanding(tx, publication.receipt_id)
+  const standing = await lockStanding(tx, publication.receipt_id)
   if (known) await changePublication(tx, known, { state, fee_lamports, rent_lamports })
   else if (!(await insertPublication(tx, publication))) return { problem: doubled(publication) }
   const at = unixNow(context)
   if (anchor && (state === 'landed' || state === 'finalized')) {
     const landed = JSON.parse(anchor) as Anchor
     await setAnchor(tx, publication, landed)
-    await setStanding(tx, publication, { status: 'complete', at, error: null })
+    await setStanding(tx, standing, publication, { status: 'complete', at, error: null })
     await context.queueEntry?.(tx, publication, landed.slot ?? 0)
   } else if (known) {
     const { receipt_id } = publication
     await setAnchor(tx, publication, null)
-    await setStanding(tx, publication, { status: 'computed', at, error: null })
+    await setStanding(tx, standing, publication, { status: 'computed', at, error: null })
     if (context.publications) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   }
   return 'written'

@@ -1,6 +1,7 @@
 // Puts statements back, with the lists of files that they are about.
 
 import { publishesEach } from '../../attestations/attest.ts'
+import { PUSH_AGAIN_SECONDS } from '../../attestations/publishing.ts'
 import { insertSnapshot, storeChunks, storedChunks } from '../../attestations/snapshots/store.ts'
 import {
   findAttestation,
@@ -49,20 +50,23 @@ export async function restoreStatement(
   await insertSnapshot(tx, { ...snapshot, chunk_list, block_nodes: Buffer.from(snapshot.block_nodes, 'base64') })
   await insertStatement(tx, statement)
   if (sequence <= (before.sequence ?? 0)) return 'written'
+  const publish = context.publications !== null && publishesEach(context, locker)
+  const now = unixNow(context)
   await updateAttestation(tx, {
     ...before,
     proof_id: proofId,
     sequence,
     status: 'computed',
-    status_since: unixNow(context),
+    status_since: now,
     attested_at: issued_at,
     // The files of this database may be older: the next statement says what it has.
     manifest_version: null,
     anchor_error: null,
     deferral: null,
+    push_at: publish ? now + PUSH_AGAIN_SECONDS : null,
   })
   if (!context.publications) await context.queueEntry?.(tx, statement, 0)
-  else if (publishesEach(context, locker)) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
+  else if (publish) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   return 'written'
 }
 
