@@ -63,7 +63,7 @@ export const migrations: Migrations = {
     await db.schema.createIndex('s3_keys_minted_by').on('s3_keys').columns(['locker_id', 'minted_by']).execute()
   },
 
-  '0060-due-pushes': async (db, column) => {
+  '0049-due-pushes': async (db, column) => {
     await db.schema.alterTable('attestations').addColumn('push_at', column.integer).execute()
     await sql`create index attestations_push_at on attestations (push_at) where push_at is not null`.execute(db)
     // Release 1.1.0 gave these up after its last attempt.

@@ -119,7 +119,7 @@ forEachDatabase('a push that is due', (database) => {
 
 forEachDatabase('the migration to due pushes', (database) => {
   it('ADD-31 ATT-04 makes due what release 1.1.0 has given up, and nothing else', async () => {
-    const { '0060-due-pushes': _, ...before } = migrations
+    const { '0049-due-pushes': _, ...before } = migrations
     const old = await database.open<Schema>(before)
     const error = (retryable: boolean) => JSON.stringify({ error: 'rpc_unavailable', retryable })
     const rows = [
