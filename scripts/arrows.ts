@@ -100,86 +100,33 @@ const PACKAGES: Arrows = {
   ],
 }
 
-/** Inside the gateway: what each room, and each file at the root, may import. */
-const GATEWAY: Arrows = {
-  db: [],
-  continuity: ['db'],
-  auth: ['continuity', 'db'],
-  budgets: ['db'],
-  keys: ['db'],
-  info: ['auth', 'budgets', 'continuity', 'db', 'keys'],
-  pages: ['info'],
-  lockers: ['auth', 'continuity', 'db'],
-  purchases: ['auth', 'budgets', 'continuity', 'db', 'keys', 'lockers'],
-  files: ['auth', 'db', 'lockers'],
-  adapters: ['auth', 'db', 'files', 'lockers'],
-  attestations: ['auth', 'db', 'files', 'info', 'lockers'],
-  log: ['attestations', 'continuity', 'db'],
-  anchors: ['attestations', 'auth', 'budgets', 'continuity', 'db', 'log'],
-  evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'log', 'purchases'],
-  operations: [
-    'anchors',
-    'attestations',
-    'auth',
-    'continuity',
-    'db',
-    'files',
-    'info',
-    'keys',
-    'lockers',
-    'log',
-    'purchases',
-  ],
-  jobs: ['adapters', 'anchors', 'attestations', 'budgets', 'files', 'log', 'operations', 'purchases'],
-  'config.ts': [
-    'adapters',
-    'anchors',
-    'attestations',
-    'auth',
-    'budgets',
-    'continuity',
-    'db',
-    'evidence',
-    'files',
-    'keys',
-    'lockers',
-    'log',
-    'pages',
-    'purchases',
-  ],
-  'context.ts': ['config.ts', 'continuity', 'db', 'jobs', 'keys'],
-  'create-context.ts': ['config.ts', 'context.ts', 'continuity', 'db', 'files', 'jobs', 'keys'],
-  'wire.ts': [
-    'adapters',
-    'anchors',
-    'attestations',
-    'auth',
-    'config.ts',
-    'context.ts',
-    'evidence',
-    'files',
-    'info',
-    'lockers',
-    'log',
-    'operations',
-    'pages',
-    'purchases',
-  ],
-  'gateway.ts': ['config.ts', 'context.ts', 'create-context.ts', 'db', 'jobs', 'keys', 'wire.ts'],
-  bin: [
-    'anchors',
-    'attestations',
-    'continuity',
-    'create-context.ts',
-    'db',
-    'gateway.ts',
-    'keys',
-    'log',
-    'operations',
-    'wire.ts',
-  ],
-  'main.ts': ['bin'],
-}
+/**
+ * The floors of the gateway, from the top down: rooms, and files at the root. Each imports from the floors below it only,
+ * and nobody uses what a floor above keeps on the context.
+ */
+const FLOORS = [
+  'main.ts',
+  'bin',
+  'gateway.ts',
+  'wire.ts',
+  'open-tools.ts',
+  'jobs',
+  'views',
+  'evidence',
+  'anchors',
+  'log',
+  'attestations',
+  'adapters',
+  'files',
+  'purchases',
+  'lockers',
+  'pages',
+  'budgets',
+  'auth',
+  'keys',
+  'continuity',
+  'db',
+]
 
 /** Inside the agent service; the files at its root wire the rooms together. */
 const AGENT: Arrows = {
@@ -203,7 +150,10 @@ const WITNESS: Arrows = {
   bin: ['create-context.ts', 'monitor', 'start-witness.ts'],
 }
 
-/** What every room works with. */
+/** Attesting still asks whether a statement is to be published. */
+const PORTS = ['publisher']
+
+/** What every room works with; they are made of what the rooms declare. */
 const TOOLS = ['config.ts', 'context.ts']
 
 /** What every test works with, besides its own package. */
@@ -212,15 +162,21 @@ const TEST_PACKAGES = ['devnet', 'testbed', 'verifier', 'storage']
 /** Where the browser is, also for programs that are run by hand. */
 const CHROMIUM = 'scripts/chromium.ts'
 
+const GATEWAY = 'apps/gateway/src/'
 const FILES = new Set(sourceFiles())
 const IMPORTS = new Map([...FILES].map((file) => [file, importsOf(file)]))
 const USES = [...IMPORTS].flatMap(([file, targets]) => targets.flatMap((target) => useOf(file, target) ?? []))
+
+/** By name: what rooms keep on the context. */
+const HIGHER = [...FILES].filter((file) => /^apps\/gateway\/src\/.*(?:state|auth)\.ts$/.test(file)).flatMap(stateOf)
 
 const problems = [
   ...USES.filter(({ arrows, from, to }) => !arrows[from]?.includes(to)).map(
     ({ file, from, to }) => `${file}: ${from} may not import ${to}`,
   ),
-  ...[PACKAGES, GATEWAY, AGENT, WITNESS].flatMap(unusedArrows),
+  ...[PACKAGES, AGENT, WITNESS].flatMap(unusedArrows),
+  ...[...FILES].flatMap(stepsUp),
+  ...[...FILES].flatMap(usesOfHigherState),
   ...circles().map((circle) => `import circle: ${[...circle, circle[0]].join(' → ')}`),
 ]
 for (const problem of problems) console.error(problem)
@@ -273,7 +229,6 @@ function useOf(file: string, target: string): Use | null {
   const path = relativeTarget(file, target)
   if (path === CHROMIUM) return null
   if (!path.startsWith(`${home}/`)) return { file, arrows: PACKAGES, from: owner, to: path }
-  if (owner === 'gateway') return placeUse(GATEWAY, file, path)
   const rooms = owner === 'agent' ? AGENT : owner === 'witness' ? WITNESS : {}
   return placeOf(file) in rooms ? placeUse(rooms, file, path) : null
 }
@@ -286,6 +241,46 @@ function placeUse(arrows: Arrows, file: string, target: string): Use | null {
   const [from, to] = [placeOf(file), placeOf(target)]
   const isRoom = !from.endsWith('.ts')
   return from === to || (isRoom && TOOLS.includes(to)) ? null : { file, arrows, from, to }
+}
+
+/** Imports of a file of the gateway that lead to a higher floor. */
+function stepsUp(file: string): string[] {
+  if (!file.startsWith(GATEWAY)) return []
+  const from = placeOf(file)
+  return IMPORTS.get(file)!.flatMap((target) => {
+    const path = target.startsWith('.') ? relativeTarget(file, target) : ''
+    const to = placeOf(path)
+    if (!path.startsWith(GATEWAY) || [from, ...TOOLS].includes(to) || TOOLS.includes(from)) return []
+    return floorOf(to) > floorOf(from) ? [] : [`${file}: ${from} may not import ${to}, which is not below it`]
+  })
+}
+
+function stateOf(file: string): { place: string; name: string }[] {
+  const text = readFileSync(file, 'utf8')
+  const [, body = ''] = /interface \w+State(?: extends \w+)? \{\n([\s\S]*?)\n\}/.exec(text) ?? []
+  return [...body.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => ({ place: placeOf(file), name: name! }))
+}
+
+function floorOf(place: string): number {
+  const floor = FLOORS.indexOf(place)
+  if (floor < 0) throw new Error(`scripts/arrows.ts: ${place} is on no floor`)
+  return floor
+}
+
+/** Properties that a room adds to the context, and that a file on a lower floor names. */
+function usesOfHigherState(file: string): string[] {
+  if (!file.startsWith(GATEWAY) || TOOLS.includes(placeOf(file))) return []
+  const from = placeOf(file)
+  const used = new Set(
+    [
+      ...readFileSync(file, 'utf8').matchAll(
+        /context\.(\w+)|Pick<Context, ([^>]*)>|^ *(?:const )?\{([^}]*)\}(?:: \w*Context| = context)/gm,
+      ),
+    ].flatMap(([, name, ...lists]) => [name, ...lists.flatMap((names) => names?.split(/\W+/) ?? [])]),
+  )
+  return HIGHER.filter(
+    ({ place, name }) => used.has(name) && !PORTS.includes(name) && floorOf(place) < floorOf(from),
+  ).map(({ place, name }) => `${file}: ${from} may not use context.${name}, which ${place} keeps`)
 }
 
 function unusedArrows(arrows: Arrows): string[] {

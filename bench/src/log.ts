@@ -61,7 +61,7 @@ async function publishRow(): Promise<Row> {
       .execute()
   }
   const inserted = performance.now()
-  await gateway.rooms.log.publish()
+  await gateway.context.publishLog()
   const published = performance.now()
   await gateway.stop()
   const rate = STATEMENTS / ((published - inserted) / 1000)

@@ -39,7 +39,7 @@ it('WIT-09 two gateways witness each other, each log by the other operator', asy
     await seedStatement(gateway.context, locker)
     // A witness that takes long to answer stands in a later one.
     const published = async () => {
-      await gateway.rooms.log.publish()
+      await gateway.context.publishLog()
       return readCheckpoint(await (await fetch(`${gateway.url}/log/checkpoint`)).text()) as Checkpoint
     }
     await expect.poll(async () => judge(other.policy, await published()).isQuorum).toBe(true)

@@ -19,7 +19,7 @@ forEachDatabase('the jobs of an agent service', (database) => {
       if (request.method === 'POST') reported.push(JSON.parse(await text(request)).finding.kind)
       response.end(mirrored)
     })
-    stack.gateway.rooms.files.fetchSource = (url) => openSource(url, server.options)
+    stack.gateway.context.fetchSource = (url) => openSource(url, server.options)
   })
   afterAll(() => server.stop())
 

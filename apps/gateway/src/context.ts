@@ -1,4 +1,4 @@
-// The tools that every room works with. A room's `room.ts` adds what the room keeps and what other rooms give to it.
+// What every operation works with.
 
 import type { Database } from '@svc/database/open'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
@@ -15,10 +15,11 @@ import type { Continuity } from './continuity/continuity.ts'
 import type { Noted } from './continuity/noted.ts'
 import type { Schema } from './db/schema.ts'
 import type { JobPayloads } from './jobs/job-payloads.ts'
+import type { KeysAt } from './keys/keys-at.ts'
 import type { KeySigner } from './keys/signers/signer.ts'
 import type { StatementKeys } from './keys/statement-keys.ts'
 
-export interface Context {
+export interface Tools {
   config: Config
   log: Log
   tracer: Tracer | null
@@ -29,6 +30,8 @@ export interface Context {
   /** `statement`: the configured key. Which one signs now, `statementKeys` knows. */
   signers: { statement: KeySigner; publication: Ed25519Signer; shortUrl: Ed25519Signer }
   statementKeys: StatementKeys
+  /** The keys of statements and receipts that were good at a time. */
+  keysAt: KeysAt
   database: Database<Schema, Noted>
   queue: Queue<JobPayloads>
   providers: Providers
@@ -39,6 +42,9 @@ export interface Context {
   /** Opens a URL that a caller gives, within the limits of fetching. */
   fetchSource: (url: string, maxBytes: number, signal: AbortSignal) => Promise<OpenedSource>
 }
+
+/** The tools, and what rooms keep between requests: each adds that in its `state.ts`. */
+export interface Context extends Tools {}
 
 /** Unix seconds. */
 export function unixNow(context: Pick<Context, 'now'>): number {

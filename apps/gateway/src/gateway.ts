@@ -9,17 +9,16 @@ import { createService } from '@svc/http-service/service'
 import { sql } from 'kysely'
 import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
-import { createContext } from './create-context.ts'
 import type { Db } from './db/schema.ts'
 import { registerJobs } from './jobs/jobs.ts'
 import { noteSigningKey } from './keys/note-signing-key.ts'
-import { addRoutes, createRooms, type Rooms } from './wire.ts'
+import { openTools } from './open-tools.ts'
+import { addRoutes, openRooms } from './wire.ts'
 
 export interface Gateway {
   /** Where it listens; the port is the real one also when 0 was asked for. */
   url: string
   context: Context
-  rooms: Rooms
   stop(): Promise<void>
 }
 
@@ -34,13 +33,13 @@ function databaseTurn(db: Db): (done: () => void) => void {
 
 export async function startGateway(config: Config, secrets: Secrets, overrides: Overrides = {}): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
-  const context = await createContext(config, secrets, overrides, opened)
-  await context.continuity.start()
-  await noteSigningKey(context)
-  const rooms = await createRooms(context, secrets)
-  opened.defer(() => rooms.http.egress.save())
-  opened.defer(() => rooms.log.writer.stop())
-  opened.defer(() => rooms.log.witnesses.stop())
+  const tools = await openTools(config, secrets, overrides, opened)
+  await tools.continuity.start()
+  await noteSigningKey(tools)
+  const context = await openRooms(tools, secrets)
+  opened.defer(() => context.egress.save())
+  opened.defer(() => context.logWriter.stop())
+  opened.defer(() => context.witnesses.stop())
   const service = createService({
     log: context.log,
     checkResponses: config.mode === 'development',
@@ -49,20 +48,20 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: databaseTurn(context.database.db) }),
     strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
     beforeWrite: context.continuity.requireCurrent,
-    onAnswer: rooms.info.metrics.noteAnswer,
+    onAnswer: context.metrics.noteAnswer,
     isDatabaseUnavailable,
     tracer: context.tracer,
-    onShed: rooms.info.metrics.noteShed,
+    onShed: context.metrics.noteShed,
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
-  addRoutes(service, rooms)
+  addRoutes(service, context)
   const url = await listen(service, config.http)
-  registerJobs(rooms)
+  registerJobs(context)
   if (config.jobs.enabled) {
     await context.queue.start()
-    rooms.log.writer.start()
+    context.logWriter.start()
   }
   if (!context.process.isOneOfSeveral) context.log.info({ url, mode: config.mode }, 'gateway started')
   const running = opened.move()
-  return { url, context, rooms, stop: () => running.disposeAsync() }
+  return { url, context, stop: () => running.disposeAsync() }
 }

@@ -8,7 +8,7 @@ import type { Page } from 'playwright'
 import { LOG_KEY, LOG_SIGNER, type Site } from './site.ts'
 import { click } from './visit.ts'
 
-export const publish = ({ gateway }: Site) => gateway.rooms.log.publish()
+export const publish = ({ gateway }: Site) => gateway.context.publishLog()
 export const alarm = (page: Page, name: string) => page.getByRole('alert').getByRole('heading', { name }).waitFor()
 export const entryCard = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 export const lookUp = async (page: Page, text: string) => {

@@ -56,7 +56,7 @@ describe('a gateway with two faces', { shuffle: false }, () => {
       LOG_CHECKPOINT_SECONDS: '3600',
       LOGBOOK_DIR: 'off',
     })
-  const keyOf = ({ rooms }: Gateway): NoteKey => rooms.log.identity.key
+  const keyOf = ({ context }: Gateway): NoteKey => context.logIdentity.key
 
   async function openLocker({ context }: Gateway): Promise<SeededLocker> {
     const opened = await seedLocker(context, { owner: OWNER })
@@ -66,9 +66,9 @@ describe('a gateway with two faces', { shuffle: false }, () => {
 
   async function publish(gateway: Gateway, of: SeededLocker, statements: number): Promise<void> {
     for (let i = 0; i < statements; i++) await seedStatement(gateway.context, of)
-    await gateway.rooms.log.publish()
+    await gateway.context.publishLog()
     // What witnesses said is published by the next run.
-    await gateway.rooms.log.publish()
+    await gateway.context.publishLog()
   }
 
   async function factsOf(gateway: Gateway, { receipt_id }: SeededLocker) {

@@ -188,8 +188,8 @@ describe('the log', () => {
   it('LOG-45 LOG-52 is pinned with the keys, and another one is strange until it is pinned in its place', async () => {
     const { proxy, gateway } = home.house
     const own = await stranger()
-    await gateway.rooms.log.publish()
-    const vkey = formatKey(gateway.rooms.log.identity.key)
+    await gateway.context.publishLog()
+    const vkey = formatKey(gateway.context.logIdentity.key)
     const { stdout } = await own.ok('keys', 'pin')
     expect(stdout.trimEnd()).toMatch(/^1 key of \S+ pinned: [0-9a-f]{64}, and 1 log: /)
     expect(stdout.trimEnd().endsWith(`: ${vkey}`)).toBe(true)
@@ -199,7 +199,7 @@ describe('the log', () => {
     await own.ok('bundle', '-l', home.receiptId, '-o', logged)
     expect(await isIncluded()).toMatchObject({ exitCode: 0 })
 
-    const other = formatKey({ ...gateway.rooms.log.identity.key, name: 'other.example/log' })
+    const other = formatKey({ ...gateway.context.logIdentity.key, name: 'other.example/log' })
     const list = (...vkeys: string[]) => {
       const logs = vkeys.map((key) => ({ origin: key.split('+')[0], vkey: key }))
       proxy.behave()

@@ -13,14 +13,13 @@ import { type JobRun, PermanentError } from '@svc/queue/queue'
 import { receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import { checkBudget, giveBack, type Refusal, spend } from '../budgets/budgets.ts'
-import { unixNow } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import type { Tx } from '../db/schema.ts'
 import { delayOf, limitsOf } from './budget.ts'
 import { NotPublished } from './errors.ts'
 import { memoInstruction } from './memo.ts'
 import type { Publisher } from './publisher.ts'
 import { lostTransaction } from './record-outcome.ts'
-import type { AnchorsContext } from './room.ts'
 import { findPaymentCode, notePaymentMemo, recordPaymentCode, recordPaymentSlot } from './store.ts'
 
 interface PaymentAttested {
@@ -32,7 +31,7 @@ interface PaymentAttested {
   publish_error?: string
 }
 
-export async function attestPayment(context: AnchorsContext, receipt_id: string): Promise<PaymentAttested> {
+export async function attestPayment(context: Context, receipt_id: string): Promise<PaymentAttested> {
   const { database, publisher, config } = context
   const found = await findReceiptAndLocker(database.db, receipt_id)
   if (!found) throw receiptNotFound()
@@ -53,7 +52,7 @@ export async function attestPayment(context: AnchorsContext, receipt_id: string)
 const PAUSE_SECONDS = 3600
 
 export async function runAttestPaymentJob(
-  context: AnchorsContext,
+  context: Context,
   receipt_id: string,
   { isLast }: Pick<JobRun, 'isLast'>,
 ): Promise<void> {
@@ -71,7 +70,7 @@ export async function runAttestPaymentJob(
 
 /** The memo names the payment and not the receipt, whose id opens files. */
 async function publishCode(
-  context: AnchorsContext,
+  context: Context,
   publisher: Publisher,
   { receipt_id, network, tx_hash }: SignedReceipt,
   attCode: number,

@@ -3,15 +3,15 @@ import * as internal from '@svc/api/internal-attestations'
 import { logAnchors } from '@svc/api/log'
 import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
+import type { Context } from '../context.ts'
 import { attestPayment } from './attest-payment.ts'
 import { answerRetry } from './evm-registry/write-entry.ts'
 import { listLogAnchors } from './log/list-anchors.ts'
 import { answerPush } from './push.ts'
-import type { AnchorsContext } from './room.ts'
 
-export function anchorRoutes(service: Service, auth: Auth, context: AnchorsContext): void {
+export function anchorRoutes(service: Service, context: Context): void {
+  const { auth } = context
   serveReceipt(service, auth, attestations.push, ({ caller, body }) => answerPush(context, caller, body.receipt_id))
   serveKnown(service, internal.internalAttestPayment, auth.isInternalCaller, ({ body }) =>
     attestPayment(context, body.receipt_id),

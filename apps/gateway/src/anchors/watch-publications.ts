@@ -3,11 +3,10 @@
 
 import type { SolanaNodes } from '@svc/payments/solana/nodes'
 import { outcomesOf } from '@svc/payments/solana/outcome'
-import { unixNow } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import type { PublicationTable } from '../db/schema.ts'
 import type { NotPublished } from './errors.ts'
 import { lostTransaction, recordFinalized, recordLost, recordOutcome } from './record-outcome.ts'
-import type { AnchorsContext } from './room.ts'
 import { duePushes, findAnchor, notesOfSent, pageOfPublications, takeDuePush } from './store.ts'
 
 /** Nodes answer for at most this many signatures at a time. */
@@ -15,7 +14,7 @@ const AT_ONCE = 256
 /** Beyond the time that a push waits: by then it has stopped or given up. */
 const GRACE_SECONDS = 5
 
-export async function watchPublications(context: AnchorsContext): Promise<void> {
+export async function watchPublications(context: Context): Promise<void> {
   const { publisher, config } = context
   if (!publisher) return
   const { nodes } = publisher
@@ -29,7 +28,7 @@ export async function watchPublications(context: AnchorsContext): Promise<void> 
 const PUSHES_AT_ONCE = 100
 
 /** Whatever became of the job that should have published them: it gave up, or a failed push left none. */
-async function queueDuePushes(context: AnchorsContext): Promise<void> {
+async function queueDuePushes(context: Context): Promise<void> {
   const { database, queue } = context
   const now = unixNow(context)
   for (const { receipt_id } of await duePushes(database.db, now, PUSHES_AT_ONCE)) {
@@ -40,7 +39,7 @@ async function queueDuePushes(context: AnchorsContext): Promise<void> {
   }
 }
 
-async function resolveSent(context: AnchorsContext, nodes: SolanaNodes, sentBefore: number): Promise<void> {
+async function resolveSent(context: Context, nodes: SolanaNodes, sentBefore: number): Promise<void> {
   const sent = await pageOfPublications(context.database.db, 'sent', { sentBefore, limit: AT_ONCE })
   const outcomes = await outcomesOf(nodes, sent)
   // A process may have stopped between noting and sending.
@@ -52,7 +51,7 @@ async function resolveSent(context: AnchorsContext, nodes: SolanaNodes, sentBefo
 }
 
 async function sendAgain(
-  { database, continuity }: AnchorsContext,
+  { database, continuity }: Context,
   nodes: SolanaNodes,
   publication: PublicationTable,
 ): Promise<void> {
@@ -60,7 +59,7 @@ async function sendAgain(
   await nodes.send(publication.raw)
 }
 
-async function watchLanded(context: AnchorsContext, nodes: SolanaNodes): Promise<void> {
+async function watchLanded(context: Context, nodes: SolanaNodes): Promise<void> {
   const { db } = context.database
   const landed = await pageOfPublications(db, 'landed', { sentBefore: unixNow(context), limit: AT_ONCE })
   const outcomes = await outcomesOf(nodes, landed)
@@ -73,18 +72,14 @@ async function watchLanded(context: AnchorsContext, nodes: SolanaNodes): Promise
 }
 
 /** For the rare case that the chain drops a confirmed block. */
-async function publishAgain(
-  context: AnchorsContext,
-  publication: PublicationTable,
-  problem: NotPublished,
-): Promise<void> {
+async function publishAgain(context: Context, publication: PublicationTable, problem: NotPublished): Promise<void> {
   const { receipt_id } = publication
   await recordLost(context, publication, problem)
   const { database, queue } = context
   await database.commit((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
 }
 
-async function finalize(context: AnchorsContext, publication: PublicationTable): Promise<void> {
+async function finalize(context: Context, publication: PublicationTable): Promise<void> {
   const anchor = await findAnchor(context.database.db, publication)
   if (anchor) await recordFinalized(context, publication, anchor)
 }

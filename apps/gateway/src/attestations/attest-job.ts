@@ -8,7 +8,6 @@ import type { Locker } from '../db/schema.ts'
 import { isCurrent, openLockerOf, publishesEach } from './attest.ts'
 import { secondsToWait, takeStatement } from './budget.ts'
 import { emptyFileList } from './errors.ts'
-import type { AttestationsContext } from './room.ts'
 import { deletePending, findAttestation, hasConfirmedFile, insertPending } from './store.ts'
 import { verifyUrl } from './view.ts'
 
@@ -41,7 +40,7 @@ export async function queueAttest(context: Context, locker: Locker): Promise<Att
 }
 
 /** A run that is cut off after its statement was written finds that statement the next time, and makes no second one. */
-export async function runAttestJob(context: AttestationsContext, receiptId: string, attempt: number): Promise<void> {
+export async function runAttestJob(context: Context, receiptId: string, attempt: number): Promise<void> {
   try {
     const locker = await openLockerOf(context, receiptId)
     const publish = publishesEach(context, locker)
@@ -66,7 +65,7 @@ async function attestLater({ database, queue }: Context, receipt_id: string, del
 }
 
 /** Needed for a statement that is still current (AMB-33), or was made by a caller that does not publish. */
-async function queuePush({ database, publisher, queue }: AttestationsContext, receipt_id: string): Promise<void> {
+async function queuePush({ database, publisher, queue }: Context, receipt_id: string): Promise<void> {
   if (!publisher) return
   await database.commit((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
 }

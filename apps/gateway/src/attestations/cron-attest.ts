@@ -5,16 +5,15 @@ import type { PushResult } from '@svc/api/attestations'
 import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/http-service/service-error'
-import { unixNow } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import { secondsToWait } from './budget.ts'
-import type { AttestationsContext } from './room.ts'
 import { type DueLocker, deleteCronFailure, findDueLockers, recordCronFailure } from './store.ts'
 
 /** A locker that failed waits this many seconds, so that it does not block the others. */
 const PAUSE = { retryable: 60, permanent: 3600 }
 
 export async function cronAttest(
-  context: AttestationsContext,
+  context: Context,
   { dry_run: isDryRun = false }: { dry_run?: boolean },
 ): Promise<CronAttestAnswer> {
   const { cron } = context.config.attestations
@@ -54,7 +53,7 @@ function isRetryable(status: string): status is ErrorCode {
 
 /** Returns the error code of a failure, so that one locker does not stop the run. */
 async function reattest(
-  context: AttestationsContext,
+  context: Context,
   { sequence, isAged, isPushDue, anchoring, ...locker }: DueLocker,
 ): Promise<string> {
   const { commit } = context.database

@@ -5,17 +5,16 @@ import { serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { lockerNotOpen } from '../auth/errors.ts'
 import { limitSigner } from '../auth/limits.ts'
-import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
+import type { Context } from '../context.ts'
 import { isPublishedLater, openLockerOf, publishAttested, publishesEach, requireNoRetry } from './attest.ts'
 import { queueAttest } from './attest-job.ts'
 import { answerCron, cronAttest } from './cron-attest.ts'
-import { attestHealth } from './health.ts'
-import type { AttestationsContext } from './room.ts'
 import { findAttestation } from './store.ts'
 import { attestAnswer } from './view.ts'
 
-export function attestationRoutes(service: Service, auth: Auth, context: AttestationsContext): void {
+export function attestationRoutes(service: Service, context: Context): void {
+  const { auth } = context
   serveReceipt(service, auth, attestations.attest, async ({ caller, query }) => {
     if (!caller.locker) throw lockerNotOpen(caller.receipt)
     await limitSigner(context, caller.signer)
@@ -39,5 +38,4 @@ export function attestationRoutes(service: Service, auth: Auth, context: Attesta
   serveKnown(service, internal.internalCronAttest, auth.isInternalCaller, async ({ body }) =>
     answerCron(await cronAttest(context, body)),
   )
-  serveKnown(service, internal.internalAttestHealth, auth.isInternalCaller, () => attestHealth(context))
 }

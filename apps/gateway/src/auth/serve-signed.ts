@@ -4,9 +4,9 @@ import { type Endpoint, type EnvelopeAuth, maxBodyBytes } from '@svc/api/endpoin
 import { hasEnvelopeHeaders, missingEnvelope, requireEnvelopeHeaders } from '@svc/http-service/envelope'
 import { type Operation, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
+import type { Auth } from './auth.ts'
 import type { EnvelopeWalletCaller, LockerCaller, ReceiptCaller } from './callers.ts'
 import { requireWritable } from './restrictions.ts'
-import type { Auth } from './room.ts'
 
 /** An envelope cannot bind streamed bytes, because their hash is known too late. */
 type SignedEndpoint = Endpoint & { auth: EnvelopeAuth; takesBytes?: never }

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { formatReport } from '../attestations/import/format-report.ts'
 import { importRecords } from '../attestations/import/import-records.ts'
 import { readExport } from '../attestations/import/read-export.ts'
-import { createKeysAt } from '../keys/signing-keys.ts'
+import { createKeysAt } from '../keys/keys-at.ts'
 import { withOperations } from './with-operations.ts'
 
 const REFUSED_SOME = 1
@@ -20,7 +20,7 @@ export async function run(args: string[]): Promise<void> {
       const { path, isDryRun } = readArguments(args)
       const source = path === '-' ? process.stdin : (await open(path)).createReadStream()
       const { database, now } = context
-      const keysAt = createKeysAt(context)
+      const keysAt = createKeysAt(context.database)
       const report = await importRecords({ database, keysAt, now }, readExport(source), { isDryRun })
       process.stdout.write(formatReport(report, isDryRun))
       if (report.refused.length > 0) process.exitCode = REFUSED_SOME

@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import type { OperatorJob } from '@svc/api/operations'
-import { deleteJob, listJobs, readJob, retryJob } from '../operations/jobs.ts'
+import { deleteJob, listJobs, readJob, retryJob } from '../views/operator/jobs.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
 export const USAGE =

@@ -7,13 +7,13 @@ import { parseKeySeed } from '@svc/http-service/keys'
 import { toHex } from '@svc/protocol/bytes'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
+import type { Context } from '../context.ts'
 import { type KeySigner, openSigner } from '../keys/signers/signer.ts'
 import { listSigningKeys } from '../keys/signing-keys.ts'
-import { announceKey } from '../operations/keys/announce-key.ts'
-import { retireKey } from '../operations/keys/retire-key.ts'
-import { revokeKey } from '../operations/keys/revoke-key.ts'
-import { rotateKey } from '../operations/keys/rotate-key.ts'
-import type { OperationsContext } from '../operations/room.ts'
+import { announceKey } from '../views/operator/keys/announce-key.ts'
+import { retireKey } from '../views/operator/keys/retire-key.ts'
+import { revokeKey } from '../views/operator/keys/revoke-key.ts'
+import { rotateKey } from '../views/operator/keys/rotate-key.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
 export const USAGE = `usage: svc-gateway keys list
@@ -73,7 +73,7 @@ export async function run(args: string[]): Promise<void> {
 /** From an announcement to the first use: time enough to tell those who pin keys. */
 const DAY = 86_400
 
-async function list(context: OperationsContext): Promise<void> {
+async function list(context: Context): Promise<void> {
   const { keys, next = [], recovery } = await listSigningKeys(context)
   const rows = [
     ...next.map(({ key_id, public_key_hex, valid_from }) => ['next', key_id, `from ${valid_from}`, public_key_hex]),

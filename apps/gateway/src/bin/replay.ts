@@ -3,10 +3,10 @@
 
 import { parseArgs } from 'node:util'
 import { isoSeconds } from '@svc/protocol/evidence'
+import type { Context } from '../context.ts'
 import { countMissing } from '../continuity/missing.ts'
-import type { LostFiles } from '../operations/replay/lost-files.ts'
-import { type Accepted, type Examined, examineDatabase, replay } from '../operations/replay/replay.ts'
-import type { OperationsContext } from '../operations/room.ts'
+import type { LostFiles } from '../views/operator/replay/lost-files.ts'
+import { type Accepted, type Examined, examineDatabase, replay } from '../views/operator/replay/replay.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
 export const USAGE = 'usage: svc-gateway replay show | replay --reason <why> [--accept] [--new-log <origin>]'
@@ -74,7 +74,7 @@ const NAMES: Record<string, string> = {
 }
 
 function print(
-  { publications }: Pick<OperationsContext, 'publications'>,
+  { publisher }: Pick<Context, 'publisher'>,
   { missing, isChainRead, log, awaited }: Examined,
   accepted: Accepted | null = null,
 ): void {
@@ -87,7 +87,7 @@ function print(
   for (const { host, seenAt } of awaited)
     console.log(`journal of ${host}, last seen ${isoSeconds(seenAt)}: not compared with this database`)
   if (!isChainRead)
-    console.error(`The chain was not compared: ${publications ? 'no node answers' : 'nothing is published'}.`)
+    console.error(`The chain was not compared: ${publisher ? 'no node answers' : 'nothing is published'}.`)
   const count = countMissing(missing) + awaited.length + (log ? 1 : 0)
   const lost = accepted ? lostLines(accepted) : []
   for (const line of lost) console.log(`accepted as lost: ${line}`)

@@ -3,16 +3,16 @@
 import { userInfo } from 'node:os'
 import { ServiceError } from '@svc/http-service/service-error'
 import { readConfig } from '../config.ts'
-import { createContext } from '../create-context.ts'
-import type { Actor } from '../operations/actors.ts'
-import type { OperationsContext } from '../operations/room.ts'
-import { createRooms } from '../wire.ts'
+import type { Context } from '../context.ts'
+import { openTools } from '../open-tools.ts'
+import type { Actor } from '../views/operator/actors.ts'
+import { openRooms } from '../wire.ts'
 
 const FAILED = 1
 
 /** Whoever may run this has the database and the keys. The audit log names their account on this machine. */
 export async function withOperations(
-  work: (context: OperationsContext, actor: Actor) => Promise<void>,
+  work: (context: Context, actor: Actor) => Promise<void>,
   { whileBehind = false, failure = FAILED } = {},
 ): Promise<void> {
   try {
@@ -20,11 +20,10 @@ export async function withOperations(
     await using opened = new AsyncDisposableStack()
     // What goes wrong is said once, on standard error.
     const quiet = { ...config, log: { level: 'silent' as const } }
-    const context = await createContext(quiet, secrets, {}, opened)
-    const { operations } = await createRooms(context, secrets)
+    const context = await openRooms(await openTools(quiet, secrets, {}, opened), secrets)
     // Then nothing is written to a database that is behind.
     if (!whileBehind) await context.continuity.start()
-    await work(operations, { identity: `command line:${userInfo().username}` })
+    await work(context, { identity: `command line:${userInfo().username}` })
   } catch (error) {
     // Where several addresses were tried, the message is empty.
     console.error((error as Error).message || error)

@@ -21,19 +21,12 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { type FileEntry, foldProof, leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { type ShownFile, shownAnchor } from '@svc/protocol/redacted-bundle'
 import type { AttestationRecord } from '../attestations/record.ts'
-import type { ProveFile } from '../attestations/snapshots/prove-file.ts'
 import { filesOf } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
+import type { Context } from '../context.ts'
 import type { KeySigner } from '../keys/signers/signer.ts'
 import { allSigningKeys } from '../keys/store.ts'
-import {
-  type Attested,
-  type FactsContext,
-  factsOf,
-  fileNotAttested,
-  namesReceipt,
-  readAttested,
-} from './read-evidence.ts'
+import { type Attested, factsOf, fileNotAttested, namesReceipt, readAttested } from './read-evidence.ts'
 
 interface Wanted {
   receipt_id: string
@@ -49,13 +42,11 @@ const MAX_FILES = MAX_PAYLOAD_BYTES / 200
 /** In bytes. */
 const ENVELOPES_KEPT = 16_000_000
 
-type DsseContext = FactsContext & { proveFile: ProveFile }
-
 /**
  * Signs once for each statement, file and key, and again when its anchor has become final. A signature counts as a
  * request of a stranger; what was signed before and is still in memory is free.
  */
-export function createDsse(context: DsseContext) {
+export function createDsse(context: Context) {
   const kept = lru<string, DsseEnvelope>(ENVELOPES_KEPT, ({ payload }) => payload.length)
   const inFlight = singleFlight<DsseEnvelope>()
 
@@ -86,7 +77,7 @@ export function createDsse(context: DsseContext) {
   }
 }
 
-async function sign(context: DsseContext, key: KeySigner, predicate: EvidencePredicate): Promise<DsseEnvelope> {
+async function sign(context: Context, key: KeySigner, predicate: EvidencePredicate): Promise<DsseEnvelope> {
   const payload = inTotoPayload(predicate)
   if (payload.length > MAX_PAYLOAD_BYTES) throw tooLong()
   await context.continuity.requireCurrent()
@@ -108,7 +99,7 @@ function finalAnchor({ anchor }: AttestationRecord) {
  * The current key must not vouch for what was changed in the database, or may be signed by a thief: what a revoked key
  * signed can carry any date (T-109).
  */
-async function requireOwnSignature(context: DsseContext, attested: Attested, issuer: string | null): Promise<void> {
+async function requireOwnSignature(context: Context, attested: Attested, issuer: string | null): Promise<void> {
   const { receiptId } = attested.record
   const { signature_valid } = await factsOf(context, attested)
   if (signature_valid !== 'passed')
@@ -118,7 +109,7 @@ async function requireOwnSignature(context: DsseContext, attested: Attested, iss
     throw notSignable(receiptId, 'the key that signed the statement was revoked')
 }
 
-async function oneFile(context: DsseContext, record: AttestationRecord, filename: string): Promise<ShownFile> {
+async function oneFile(context: Context, record: AttestationRecord, filename: string): Promise<ShownFile> {
   if (namesReceipt(record, filename))
     throw new ValidationError({ loc: ['query', 'filename'], msg: 'names the receipt or its locker' })
   const proven = await context.proveFile(record.snapshotKey, filename)
@@ -128,7 +119,7 @@ async function oneFile(context: DsseContext, record: AttestationRecord, filename
   return { ...entryOf(file), leaf_index: leafIndex, proof }
 }
 
-async function allFiles({ database }: DsseContext, record: AttestationRecord): Promise<FileEntry[]> {
+async function allFiles({ database }: Context, record: AttestationRecord): Promise<FileEntry[]> {
   if (record.record.file_count > MAX_FILES) throw tooLong()
   const files: FileEntry[] = []
   for await (const page of filesOf(database.db, record)) files.push(...page.map(entryOf))

@@ -9,13 +9,13 @@ import { PUBLISHED_STEP } from '@svc/protocol/redacted-bundle'
 import type { AttestationRecord } from '../attestations/record.ts'
 import type { StoredFile } from '../attestations/snapshots/chunk-content.ts'
 import { answerInPieces, withFiles } from '../attestations/view.ts'
+import type { Context } from '../context.ts'
 import { showKeys } from '../keys/signing-keys.ts'
 import { bundleLog } from './bundle-log.ts'
 import { type Attested, factsOf, limitLong, readAttested } from './read-evidence.ts'
-import type { EvidenceContext } from './room.ts'
 
 export async function readEvidenceBundle(
-  context: EvidenceContext,
+  context: Context,
   { receipt_id, sequence }: { receipt_id?: string; sequence?: number },
   wire: WireRequest,
 ) {
@@ -30,7 +30,7 @@ export async function readEvidenceBundle(
   return answerInPieces<EvidenceBundle>(attested.record, withFiles(head, attested.record, context, bundleFile))
 }
 
-async function bundleHead(context: EvidenceContext, attested: Attested): Promise<Omit<EvidenceBundle, 'files'>> {
+async function bundleHead(context: Context, attested: Attested): Promise<Omit<EvidenceBundle, 'files'>> {
   const { receipt, record: of } = attested
   const { record, anchor, anchorAbsence } = of
   const envelope = record.envelope ?? null

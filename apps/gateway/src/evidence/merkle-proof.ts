@@ -1,9 +1,9 @@
 import type { InclusionProof } from '@svc/api/proofs'
+import type { Context } from '../context.ts'
 import { fileNotAttested, readAttested } from './read-evidence.ts'
-import type { EvidenceContext } from './room.ts'
 
 export async function readMerkleProof(
-  context: EvidenceContext,
+  context: Context,
   { receipt_id, filename, sequence }: { receipt_id: string; filename: string; sequence?: number },
 ): Promise<InclusionProof> {
   const { record } = await readAttested(context, receipt_id, sequence)

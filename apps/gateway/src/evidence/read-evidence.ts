@@ -13,7 +13,7 @@ import { isLong } from '../attestations/view.ts'
 import { receiptNotFound } from '../auth/errors.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import type { KeyOfTime, KeysAt } from '../keys/signing-keys.ts'
+import type { KeyOfTime } from '../keys/keys-at.ts'
 import { isLoggedBefore } from '../log/store.ts'
 import { findEvidence, type Standing } from './store.ts'
 
@@ -49,11 +49,9 @@ export async function readAttested(context: Context, receiptId: string, sequence
   return { ...evidence, record }
 }
 
-export type FactsContext = Context & { keysAt: KeysAt }
-
 /** The signature is checked with the key that was in use when the statement was made (ADD-07). */
 export async function factsOf(
-  context: FactsContext,
+  context: Context,
   { record: of, isPending }: Pick<Evidence, 'record' | 'isPending'>,
 ): Promise<VerificationFacts> {
   const { domainTag } = context.config.evidence
@@ -85,7 +83,7 @@ const PENDING: AttestationFacts = {
  * The gateway's key that the statement is of. Null when it is not a key of this gateway, and for a key that was revoked
  * later where nothing but the statement itself dates it before that (ADD-39).
  */
-async function signingKey(context: FactsContext, of: AttestationRecord): Promise<Ed25519Verifier | null> {
+async function signingKey(context: Context, of: AttestationRecord): Promise<Ed25519Verifier | null> {
   const key = namedKey(await context.keysAt(issuedAt(of.record)), of.record)
   if (!key) return null
   const { verifier, revokedSince } = key

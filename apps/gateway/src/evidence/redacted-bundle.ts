@@ -13,7 +13,6 @@ import type { Context } from '../context.ts'
 import { listSigningKeys } from '../keys/signing-keys.ts'
 import { bundleLog } from './bundle-log.ts'
 import { fileNotAttested, limitLong, namesReceipt, readAttested } from './read-evidence.ts'
-import type { EvidenceContext } from './room.ts'
 
 interface Wanted {
   receipt_id: string
@@ -22,7 +21,7 @@ interface Wanted {
 }
 
 export async function readRedactedBundle(
-  context: EvidenceContext,
+  context: Context,
   { receipt_id, filename, sequence }: Wanted,
   wire: WireRequest,
 ) {
@@ -37,7 +36,7 @@ export async function readRedactedBundle(
   return new JsonText<RedactedBundle>(JSON.stringify({ ...head, files }))
 }
 
-async function headOf(context: EvidenceContext, of: AttestationRecord, redaction: Redaction) {
+async function headOf(context: Context, of: AttestationRecord, redaction: Redaction) {
   const { receiptId, record, anchor, anchorAbsence } = of
   const { envelope } = record
   if (!envelope) throw notRedactable(receiptId)
@@ -52,7 +51,7 @@ async function* leaves({ database }: Context, record: AttestationRecord): AsyncG
   for await (const files of filesOf(database.db, record)) yield files.map((file) => `"${leafHash(file)}"`)
 }
 
-async function proveFiles(context: EvidenceContext, record: AttestationRecord, filenames: readonly string[]) {
+async function proveFiles(context: Context, record: AttestationRecord, filenames: readonly string[]) {
   const shown: ShownFile[] = []
   for (const filename of filenames) {
     const proven = await context.proveFile(record.snapshotKey, filename)

@@ -12,11 +12,10 @@ import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { readReceipt } from '../purchases/receipts.ts'
 import { type Attested, factsOf, limitLong, readAttested, readEvidence } from './read-evidence.ts'
-import type { EvidenceContext } from './room.ts'
 
 /** Anybody may read a statement. Where there is none, one is computed for callers who may ask for that. */
 export async function retrieve(
-  context: EvidenceContext,
+  context: Context,
   { receipt_id, sequence }: { receipt_id: string; sequence?: number },
   wire: WireRequest,
 ) {
@@ -27,18 +26,18 @@ export async function retrieve(
 }
 
 async function computeFirst(
-  context: EvidenceContext,
+  context: Context,
   receiptId: string,
   { isPending }: { isPending: boolean },
   wire: WireRequest,
 ) {
   await limitStranger(context, wire, receiptId)
-  if (!context.mayCompute(wire)) throw notAttested(receiptId, { isPending })
+  if (!context.auth.mayCompute(wire)) throw notAttested(receiptId, { isPending })
   await context.attest(await openLockerOf(context, receiptId))
   return readAttested(context, receiptId)
 }
 
-async function* pieces(context: EvidenceContext, attested: Attested): AsyncGenerator<string> {
+async function* pieces(context: Context, attested: Attested): AsyncGenerator<string> {
   const { record: of } = attested
   const { result_hash, merkle_root, file_count, total_bytes } = of.record
   const head = {

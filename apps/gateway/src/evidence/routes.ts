@@ -3,7 +3,7 @@ import * as evidence from '@svc/api/evidence'
 import * as proofs from '@svc/api/proofs'
 import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { Auth } from '../auth/room.ts'
+import type { Context } from '../context.ts'
 import { readAttestCode, readByToken, readReceiptToken } from './attest-code.ts'
 import { readEvidenceBundle } from './evidence-bundle.ts'
 import { listStatements } from './list-statements.ts'
@@ -11,11 +11,11 @@ import { readMerkleProof } from './merkle-proof.ts'
 import { readPublishedAnchor } from './published-anchor.ts'
 import { readRedactedBundle } from './redacted-bundle.ts'
 import { retrieve, retrievePayment } from './retrieve.ts'
-import type { EvidenceContext } from './room.ts'
 import { simulateAttest } from './simulate-attest.ts'
 import { readVerificationBundle } from './verification-bundle.ts'
 
-export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceContext): void {
+export function evidenceRoutes(service: Service, context: Context): void {
+  const { auth } = context
   warnOfOpenComputing(context)
   serve(service, evidence.verify, ({ query, wire }) => context.verify(query, wire))
   serve(service, evidence.verifyByPost, ({ body, wire }) => context.verify(body, wire))
@@ -41,7 +41,7 @@ export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceCo
 }
 
 /** Without a secret for oracles, anybody may cause the work of a first statement (AMB-39). */
-function warnOfOpenComputing({ config, log, mayCompute }: EvidenceContext): void {
-  if (config.mode === 'development' || !mayCompute({ headers: {} })) return
+function warnOfOpenComputing({ config, log, auth }: Context): void {
+  if (config.mode === 'development' || !auth.mayCompute({ headers: {} })) return
   log.warn('ORACLE_CALLBACK_SECRET is not set: anybody may have a first statement computed by GET /v1/retrieve')
 }

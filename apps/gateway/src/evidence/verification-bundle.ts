@@ -6,12 +6,12 @@ import { MERKLE_ALGORITHM, MERKLE_VERSION } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { answerInPieces, attestedFile, publicStatus, withFiles } from '../attestations/view.ts'
+import type { Context } from '../context.ts'
 import { bundleLog } from './bundle-log.ts'
 import { type Evidence, limitLong, readEvidence } from './read-evidence.ts'
-import type { EvidenceContext } from './room.ts'
 
 export async function readVerificationBundle(
-  context: EvidenceContext,
+  context: Context,
   { receipt_id, sequence }: { receipt_id: string; sequence?: number },
   wire: WireRequest,
 ) {
@@ -20,7 +20,7 @@ export async function readVerificationBundle(
   return answerInPieces<VerificationBundle>(evidence.record, pieces(context, evidence))
 }
 
-async function* pieces(context: EvidenceContext, { receipt, record }: Evidence): AsyncGenerator<string> {
+async function* pieces(context: Context, { receipt, record }: Evidence): AsyncGenerator<string> {
   const head = { schema_version: MERKLE_VERSION, receipt_id: receipt.receipt_id, payment_proof: paymentProof(receipt) }
   yield `${JSON.stringify(head).slice(0, -1)},"content_proof":`
   if (record) yield* withFiles(contentProof(record), record, context, attestedFile)
@@ -29,10 +29,7 @@ async function* pieces(context: EvidenceContext, { receipt, record }: Evidence):
   yield `,${JSON.stringify({ ...(log && { log }), algorithm: ALGORITHM, steps: STEPS }).slice(1)}`
 }
 
-async function statementLog(
-  context: EvidenceContext,
-  record: AttestationRecord | null,
-): Promise<VerificationBundle['log']> {
+async function statementLog(context: Context, record: AttestationRecord | null): Promise<VerificationBundle['log']> {
   const envelope = record?.record.envelope
   const log = await bundleLog(context, envelope)
   return envelope && log && { statement_digest: envelope.statement_digest, ...log }

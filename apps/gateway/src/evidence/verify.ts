@@ -7,7 +7,8 @@ import { JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { attestationHint } from '../attestations/errors.ts'
 import { answerInPieces, attestationPieces, verifyUrl } from '../attestations/view.ts'
-import { type Evidence, type FactsContext, factsOf, limitLong, readEvidence } from './read-evidence.ts'
+import type { Context } from '../context.ts'
+import { type Evidence, factsOf, limitLong, readEvidence } from './read-evidence.ts'
 import { findStandings, type Standing } from './store.ts'
 
 interface CachedAnswer {
@@ -30,7 +31,7 @@ const NOT_ATTESTED: Standing = {
  * A short answer about the newest statement is cached, and used while the standing of its receipt is the same. Reading
  * the standing takes a tenth of the time that a new answer takes.
  */
-export function createVerify(context: FactsContext) {
+export function createVerify(context: Context) {
   const cache = lru<string, CachedAnswer>(MAX_CACHED)
   const findStanding = batch(async (ids: string[]): Promise<Standing[]> => {
     const found = await findStandings(context.database.db, [...new Set(ids)])
@@ -66,12 +67,12 @@ function isSame(a: Standing, b: Standing): boolean {
   )
 }
 
-async function answer(context: FactsContext, evidence: Evidence, wire: WireRequest, sequence?: number) {
+async function answer(context: Context, evidence: Evidence, wire: WireRequest, sequence?: number) {
   await limitLong(context, wire, evidence.record)
   return answerInPieces<VerifyAnswer>(evidence.record, pieces(context, evidence, sequence))
 }
 
-async function* pieces(context: FactsContext, evidence: Evidence, sequence?: number): AsyncGenerator<string> {
+async function* pieces(context: Context, evidence: Evidence, sequence?: number): AsyncGenerator<string> {
   const { receipt, record, isPending } = evidence
   const rest = {
     attestation_hint: record ? null : attestationHint(receipt.receipt_id, isPending),

@@ -3,15 +3,15 @@ import type { UrlSet } from '@svc/api/file-entries'
 import type * as files from '@svc/api/files'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
+import type { Context } from '../context.ts'
 import { requireQuota } from '../lockers/quota.ts'
 import { addFiles } from './add-files.ts'
 import { type NamedFile, nameFiles, newFile } from './name-files.ts'
-import type { FilesContext } from './room.ts'
 import { mapInChunks, urlMinter, urlPair } from './urls.ts'
 
 /** An existing name keeps its bytes; the type and hash in this request apply to its next upload (AMB-24). */
 export async function createFile(
-  context: FilesContext,
+  context: Context,
   caller: LockerCaller,
   body: Body<typeof files.createFile>,
 ): Promise<UrlSet> {
@@ -28,7 +28,7 @@ export async function createFile(
 }
 
 /** Creates all of the files or none. */
-export async function createFiles(context: FilesContext, caller: LockerCaller, body: Body<typeof files.createFiles>) {
+export async function createFiles(context: Context, caller: LockerCaller, body: Body<typeof files.createFiles>) {
   const named = nameFiles(context, body.files, (i) => ['body', 'files', i])
   await requireQuota(context, caller.locker, {})
   await limitSigner(context, caller.signer)

@@ -4,7 +4,7 @@
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { ObjectKey } from '@svc/storage/provider'
 import { isRestrictionError } from '../auth/restrictions.ts'
-import { unixNow } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import type { DirectUploadTable, FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded, grantOf, isGranted } from '../lockers/access.ts'
 import { isCapacityExceeded } from '../lockers/quota.ts'
@@ -12,7 +12,6 @@ import { directUploadTooLarge } from './errors.ts'
 import { findDirectUploads, findLockerUploads, giveUpDirectUpload } from './object-store.ts'
 import { maxObjectBytes, removeObject, statObject } from './objects.ts'
 import { placeObject } from './place-object.ts'
-import type { FilesContext } from './room.ts'
 import { findFile } from './store.ts'
 
 export interface CurrentBytes {
@@ -21,7 +20,7 @@ export interface CurrentBytes {
 }
 
 /** The object that a file points at, after adopting what clients have uploaded directly; null if there is none. */
-export async function currentBytes(context: FilesContext, locker: Locker, file: FileRow): Promise<CurrentBytes | null> {
+export async function currentBytes(context: Context, locker: Locker, file: FileRow): Promise<CurrentBytes | null> {
   return bytesOf((await adoptUploads(context, locker, file)).file)
 }
 
@@ -29,7 +28,7 @@ export async function currentBytes(context: FilesContext, locker: Locker, file: 
  * The file of a name with the bytes that it has, before a write that depends on them. Those that have arrived and that
  * nobody has read are bytes as well (T-190).
  */
-export async function findCurrent(context: FilesContext, locker: Locker, filename: string): Promise<FileRow | null> {
+export async function findCurrent(context: Context, locker: Locker, filename: string): Promise<FileRow | null> {
   const file = await findFile(context.database.db, locker.locker_id, filename)
   return file && (await adoptUploads(context, locker, file)).file
 }
@@ -44,7 +43,7 @@ const UPLOADS_AT_ONCE = 4
 
 /** The newest upload that has arrived counts. `refusal`: one has arrived that cannot be taken. */
 export async function adoptUploads(
-  context: FilesContext,
+  context: Context,
   locker: Locker,
   file: FileRow,
 ): Promise<{ file: FileRow; refusal: ServiceError | null }> {
@@ -70,7 +69,7 @@ type Adoption =
  * Bytes that cannot be taken are removed. A locker that is restricted takes none, nor does a database that is behind, and
  * they stay where they are (T-80, T-37).
  */
-export async function adoptUpload(context: FilesContext, locker: Locker, upload: DirectUploadTable): Promise<Adoption> {
+export async function adoptUpload(context: Context, locker: Locker, upload: DirectUploadTable): Promise<Adoption> {
   const { object_id: id, filename } = upload
   const grant = grantOf(upload)
   if (locker.restriction !== null || !(await context.continuity.isCurrent())) return { outcome: 'waiting' }
@@ -103,7 +102,7 @@ const ARRIVED_MS = 5_000
  * Takes what has arrived, before access ends: what was accepted in time stays (T-50). It must not hold up the end of
  * access, so it takes a few seconds at most, and an error ends it.
  */
-export async function adoptArrived(context: FilesContext, locker: Locker, mintedBy: string | null): Promise<void> {
+export async function adoptArrived(context: Context, locker: Locker, mintedBy: string | null): Promise<void> {
   const end = performance.now() + ARRIVED_MS
   try {
     const uploads = await findLockerUploads(context.database.db, locker.locker_id, mintedBy, ARRIVED_AT_ONCE)
@@ -118,7 +117,7 @@ export async function adoptArrived(context: FilesContext, locker: Locker, minted
 
 /** Removes the object, unless the file has adopted it meanwhile. */
 export async function giveUpUpload(
-  context: FilesContext,
+  context: Context,
   { provider }: Locker,
   upload: DirectUploadTable,
 ): Promise<boolean> {

@@ -14,7 +14,6 @@ import { keyRemoved, namesTaken, uploadError } from './errors.ts'
 import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 import { nameFiles } from './name-files.ts'
 import { maxObjectBytes } from './objects.ts'
-import type { FilesContext } from './room.ts'
 import { storeBytes } from './store-bytes.ts'
 import { urlMinter } from './urls.ts'
 
@@ -25,7 +24,7 @@ type Request = Body<typeof files.fetchAndStore>
  * A caller that hangs up ends the download.
  */
 export async function fetchAndStore(
-  context: FilesContext,
+  context: Context,
   caller: LockerCaller,
   request: Request,
   hangUp: AbortSignal,
@@ -53,7 +52,7 @@ export async function fetchAndStore(
 }
 
 /** A source decides how long its fetch takes, so callers may have a few of them at once, and all together not many. */
-async function inPlace<T>(context: FilesContext, { locker, signer }: LockerCaller, fetch: () => Promise<T>) {
+async function inPlace<T>(context: Context, { locker, signer }: LockerCaller, fetch: () => Promise<T>) {
   const { maxPerSigner, maxTotal } = context.config.storage.fetch
   const own = { max: maxPerSigner }
   const release = context.takeFetchPlaces(
@@ -106,7 +105,7 @@ function decoded(segment: string): string {
 }
 
 async function fetchFile(
-  context: FilesContext,
+  context: Context,
   { locker, signer }: LockerCaller,
   { source_url, content_type, filename, overwrite = true }: Request & { filename: string },
   hangUp: AbortSignal,

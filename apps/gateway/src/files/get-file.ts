@@ -1,11 +1,11 @@
 import type { FreshUrls } from '@svc/api/file-entries'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
+import type { Context } from '../context.ts'
 import { currentBytes } from './direct-uploads.ts'
 import { contentNotFound } from './errors.ts'
 import { noSuchFile } from './name-files.ts'
 import { statObject } from './objects.ts'
-import type { FilesContext } from './room.ts'
 import { findFile } from './store.ts'
 import { type UrlMinter, urlMinter, urlPair } from './urls.ts'
 
@@ -14,7 +14,7 @@ import { type UrlMinter, urlMinter, urlPair } from './urls.ts'
  * have forgotten who lost access: then there are no URLs to write by (T-37).
  */
 export async function getFile(
-  context: FilesContext,
+  context: Context,
   caller: LockerCaller,
   filename: string,
   ttlMinutes: number | undefined,

@@ -8,14 +8,13 @@ import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { storageError } from './errors.ts'
 import { awaitObject, deleteObjectRow } from './object-store.ts'
-import type { FilesContext } from './room.ts'
 
 export interface NewObject extends StoredObject {
   id: string
 }
 
 /** Writes the row of an object before its first byte, whether we or a redirected client will write it. */
-export async function announceObject(context: FilesContext, provider: string): Promise<string> {
+export async function announceObject(context: Context, provider: string): Promise<string> {
   const object_id = toHex(context.randomBytes(16))
   await context.announceObject({ object_id, provider, state: 'writing', since: unixNow(context), locker_id: null })
   return object_id
@@ -23,7 +22,7 @@ export async function announceObject(context: FilesContext, provider: string): P
 
 /** Writes bytes to a provider. The sweep removes them unless a transaction holds the object. */
 export async function writeObject(
-  context: FilesContext,
+  context: Context,
   provider: string,
   bytes: Readable,
   about: { contentType: string; size: number | null },

@@ -2,16 +2,16 @@
 // what a client has sent straight to a provider.
 
 import { isoSeconds } from '@svc/protocol/evidence'
-import { unixNow } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import type { DirectUploadTable, FileRow, Locker, Tx } from '../db/schema.ts'
 import { type Grant, requireGranted } from '../lockers/access.ts'
 import { reserve } from '../lockers/quota.ts'
 import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
+import { manifestChanged } from './manifest-changed.ts'
 import { type NamedFile, newFile } from './name-files.ts'
 import { endDirectUploads, holdObject, isAwaited, noteSize, releaseObjects } from './object-store.ts'
 import type { NewObject } from './objects.ts'
-import type { FilesContext } from './room.ts'
 import {
   type ChangedLocker,
   changeManifest,
@@ -51,7 +51,7 @@ interface Placement extends Conditions, StoredBytes {
  * Points a file at new bytes in one transaction: it holds the new object, releases the old one and clears its size and
  * hash. Of several at once the last one wins. Throws `AccessEnded` when the grant has ended.
  */
-export function placeObject(context: FilesContext, locker: Locker, put: Placement): Promise<FileRow> {
+export function placeObject(context: Context, locker: Locker, put: Placement): Promise<FileRow> {
   return context.database.commit(async (tx) => {
     const placed = await place(tx, context, locker, put)
     if ('skipped' in placed) return placed.skipped
@@ -64,7 +64,7 @@ export function placeObject(context: FilesContext, locker: Locker, put: Placemen
 /** The same inside a caller's transaction, which must lock no other file. */
 export async function placeObjectIn(
   tx: Tx,
-  context: FilesContext,
+  context: Context,
   locker: Locker,
   put: Omit<Placement, 'adopts'>,
 ): Promise<void> {
@@ -80,12 +80,7 @@ interface Placed {
 }
 
 /** `skipped`: the file has later bytes than those of the upload that it was to adopt. */
-async function place(
-  tx: Tx,
-  context: FilesContext,
-  locker: Locker,
-  put: Placement,
-): Promise<Placed | { skipped: FileRow }> {
+async function place(tx: Tx, context: Context, locker: Locker, put: Placement): Promise<Placed | { skipped: FileRow }> {
   const { locker_id } = locker
   const now = unixNow(context)
   const at = isoSeconds(now)
@@ -131,7 +126,7 @@ async function place(
     : await countUnconfirmed(tx, locker_id, unconfirmed)
   await requireGranted(tx, after, put.grant)
   await reserve(context, tx, after, { stored: bytes + unconfirmed, files, mayHaveEnded: put.adopts !== undefined })
-  if (isManifestChanged && contentHash !== null) await context.manifestChanged(tx, locker)
+  if (isManifestChanged && contentHash !== null) await manifestChanged(context, tx, locker)
   const replaced = before.object_id === null ? null : (before.object_bytes ?? 0)
   return { file: { ...before, ...changes }, after, replaced }
 }

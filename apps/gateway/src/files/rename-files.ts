@@ -13,10 +13,10 @@ import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker, Tx } from '../db/schema.ts'
 import { AccessEnded, type Grant, grantTo, isGranted } from '../lockers/access.ts'
 import { fileNotFound, keyRemoved } from './errors.ts'
+import { manifestChanged } from './manifest-changed.ts'
 import { HASH_PROBLEM, newFile, readExpectedHash } from './name-files.ts'
 import { releaseObjects } from './object-store.ts'
 import { moveNames } from './rename-store.ts'
-import type { FilesContext } from './room.ts'
 import { changeManifest, insertMissingFiles, lockFiles, unconfirmedBytes } from './store.ts'
 
 interface Rename {
@@ -45,7 +45,7 @@ interface Done {
 
 /** All of the files or none. */
 export async function renameFiles(
-  context: FilesContext,
+  context: Context,
   { locker, signer }: LockerCaller,
   body: Body<typeof files.renameFiles>,
 ): Promise<files.FilesRenamed> {
@@ -100,7 +100,7 @@ function readRenames({ config }: Context, requested: Body<typeof files.renameFil
 
 const MAX_ATTEMPTS = 5
 
-async function rename(context: FilesContext, locker: Locker, order: Order): Promise<Done> {
+async function rename(context: Context, locker: Locker, order: Order): Promise<Done> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await context.database.commit((tx) => renameIn(tx, context, locker, order))
@@ -124,7 +124,7 @@ class NameFreed extends Error {
 
 async function renameIn(
   tx: Tx,
-  context: FilesContext,
+  context: Context,
   locker: Locker,
   { renames, mayReplace, grant }: Order,
 ): Promise<Done> {
@@ -152,7 +152,7 @@ async function renameIn(
   const access = await changeManifest(tx, locker_id, change)
   if (!isGranted(access, grant)) throw new AccessEnded()
   const isConfirmed = renamed.some(({ file }) => file.content_hash !== null)
-  return { renamed, reattest: isConfirmed ? await context.manifestChanged(tx, locker) : 'skipped' }
+  return { renamed, reattest: isConfirmed ? await manifestChanged(context, tx, locker) : 'skipped' }
 }
 
 const NO_BYTES = { contentType: 'application/octet-stream', expectedHash: null }

@@ -3,8 +3,8 @@ import * as files from '@svc/api/files'
 import * as lockers from '@svc/api/lockers'
 import { hangUpSignal } from '@svc/http-service/hang-up'
 import type { Service } from '@svc/http-service/service'
-import type { Auth } from '../auth/room.ts'
 import { serveLocker, serveReceiptOrAnybody } from '../auth/serve-signed.ts'
+import type { Context } from '../context.ts'
 import { confirmFile, confirmFiles } from './confirm/confirm-files.ts'
 import { createFile, createFiles } from './create-files.ts'
 import { deleteFile } from './delete-file.ts'
@@ -14,9 +14,9 @@ import { fileUrls, lockerUrls } from './lists/download-urls.ts'
 import { listFiles } from './lists/list-files.ts'
 import { readManifest } from './lists/read-manifest.ts'
 import { renameFiles } from './rename-files.ts'
-import type { FilesContext } from './room.ts'
 
-export function fileRoutes(service: Service, auth: Auth, context: FilesContext): void {
+export function fileRoutes(service: Service, context: Context): void {
+  const { auth } = context
   serveLocker(service, auth, files.createFile, ({ caller, body }) => createFile(context, caller, body))
   serveLocker(service, auth, files.createFiles, ({ caller, body }) => createFiles(context, caller, body))
   serveLocker(service, auth, files.listFiles, async ({ caller, query, wire }) => {

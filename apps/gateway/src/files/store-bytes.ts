@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import { ServiceError } from '@svc/http-service/service-error'
+import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded } from '../lockers/access.ts'
 import { requireQuota } from '../lockers/quota.ts'
@@ -10,7 +11,6 @@ import { findCurrent } from './direct-uploads.ts'
 import { hashAlong } from './hash-along.ts'
 import { type NewObject, removeObject, writeObject } from './objects.ts'
 import { type Conditions, placeObject, type StoredBytes } from './place-object.ts'
-import type { FilesContext } from './room.ts'
 
 /** Bytes that are not stored yet. */
 export interface Source {
@@ -26,7 +26,7 @@ export interface Source {
 
 /** Throws `AccessEnded` when the grant has ended. */
 export async function storeBytes(
-  context: FilesContext,
+  context: Context,
   locker: Locker,
   source: Source,
   conditions: Conditions,
@@ -61,7 +61,7 @@ export async function storeBytes(
 }
 
 async function write(
-  context: FilesContext,
+  context: Context,
   provider: string,
   { open, size, hash }: Source,
   contentType: string,

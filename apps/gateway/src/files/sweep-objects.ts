@@ -14,7 +14,6 @@ import {
   postponeRemoval,
 } from './object-store.ts'
 import { removeForGood } from './objects.ts'
-import type { FilesContext } from './room.ts'
 import { findLockerOf } from './store.ts'
 
 /** Time for readers that began before the file was replaced. */
@@ -24,7 +23,7 @@ const WRITING_KEPT_SECONDS = 48 * 3600
 const SWEEP_AT_ONCE = 500
 
 /** Returns how many objects it removed. */
-export async function sweepObjects(context: FilesContext): Promise<number> {
+export async function sweepObjects(context: Context): Promise<number> {
   const { db } = context.database
   const now = unixNow(context)
   await takeUnread(context)
@@ -42,7 +41,7 @@ export async function sweepObjects(context: FilesContext): Promise<number> {
  * Takes direct uploads that nobody reads or confirms: they count from then on, and what the locker has no room for is
  * removed (T-182). One that has not arrived is looked for again after as long as it has been awaited.
  */
-async function takeUnread(context: FilesContext): Promise<void> {
+async function takeUnread(context: Context): Promise<void> {
   const { db, commit } = context.database
   const now = unixNow(context)
   for (const { since, ...upload } of await findUploadsToLookFor(db, now, SWEEP_AT_ONCE)) {
@@ -56,7 +55,7 @@ async function takeUnread(context: FilesContext): Promise<void> {
   }
 }
 
-async function sweepObject(context: FilesContext, object: ObjectTable): Promise<boolean> {
+async function sweepObject(context: Context, object: ObjectTable): Promise<boolean> {
   const { db, commit } = context.database
   const upload = object.state === 'writing' ? await findDirectUpload(db, object.object_id) : null
   const locker = upload && (await findLockerOf(db, upload))

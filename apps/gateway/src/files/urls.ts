@@ -7,12 +7,11 @@ import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
 import { providerCode } from '@svc/storage/open-providers'
 import type { LockerCaller } from '../auth/callers.ts'
 import { FROZEN_LINK_SECONDS, requireServed, requireWritable } from '../auth/restrictions.ts'
-import { unixNow } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { fileEntry } from './lists/list-files.ts'
 import type { ListedFile } from './lists/store.ts'
 import { maxObjectBytes } from './objects.ts'
-import type { FilesContext } from './room.ts'
 
 const DEFAULT_TTL_MINUTES = 30
 
@@ -36,7 +35,7 @@ export function allowedMinutes(locker: Locker, { role }: Signer, asked: number):
 
 /** Mints URLs of one locker, for one caller, that all expire at the same time. */
 export function urlMinter(
-  context: FilesContext,
+  context: Context,
   { locker, signer, envelope }: LockerCaller,
   ttlMinutes = DEFAULT_TTL_MINUTES,
 ): UrlMinter {

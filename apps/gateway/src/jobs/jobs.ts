@@ -8,75 +8,60 @@ import { runAttestPaymentJob } from '../anchors/attest-payment.ts'
 import { retryEntries, writeEntry } from '../anchors/evm-registry/write-entry.ts'
 import { anchorLog } from '../anchors/log/anchor-log.ts'
 import { PUSH_ATTEMPTS, runPushJob } from '../anchors/push.ts'
-import type { AnchorsContext } from '../anchors/room.ts'
 import { watchPublications } from '../anchors/watch-publications.ts'
 import { ATTEST_ATTEMPTS, runAttestJob } from '../attestations/attest-job.ts'
 import { cronAttest } from '../attestations/cron-attest.ts'
-import type { AttestationsContext } from '../attestations/room.ts'
 import { forgetSpending } from '../budgets/budgets.ts'
-import { unixNow } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import { DELIVERY_ATTEMPTS, deliverObject, dropStaged } from '../files/delivery/deliver-object.ts'
 import { sweepDeliveries } from '../files/delivery/schedule.ts'
 import { resumeFinalizations, sweepSessions } from '../files/parts/close-session.ts'
-import type { PartsContext } from '../files/parts/context.ts'
-import type { FilesContext } from '../files/room.ts'
 import { sweepObjects } from '../files/sweep-objects.ts'
-import type { LogContext } from '../log/room.ts'
-import { sampleGrowth } from '../operations/growth.ts'
-import { countSales } from '../operations/sales.ts'
-import type { PurchasesContext } from '../purchases/context.ts'
 import { watchPayments } from '../purchases/protocols/solana-pay/watch.ts'
 import { resumeSettlements } from '../purchases/protocols/x402/settle.ts'
 import { sweepQuotes } from '../purchases/sweep.ts'
+import { sampleGrowth } from '../views/operator/growth.ts'
+import { countSales } from '../views/operator/sales.ts'
 import type { JobPayloads, Nothing } from './job-payloads.ts'
 
 const BRIDGE_ATTEMPTS = 10
 
 type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
 
-interface JobRooms {
-  anchors: AnchorsContext
-  attestations: AttestationsContext
-  files: FilesContext
-  log: LogContext
-  purchases: PurchasesContext
-  http: PartsContext
-}
-
 /** Call this once. From then on the workers do what is due. */
-export function registerJobs({ anchors, attestations, files, log, purchases, http }: JobRooms): void {
-  const { queue, config, rateLimiter, database, continuity } = attestations
+export function registerJobs(context: Context): void {
+  const { queue, config, rateLimiter, database, continuity, publisher, evmRegistry, settlers } = context
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
   const deliveries: HandleOptions = { concurrency: 4, maxAttempts: DELIVERY_ATTEMPTS }
 
-  handle('attest', attests, ({ receipt_id }, { attempt }) => runAttestJob(attestations, receipt_id, attempt))
+  handle('attest', attests, ({ receipt_id }, { attempt }) => runAttestJob(context, receipt_id, attempt))
   handle('push', { concurrency: 5, maxAttempts: PUSH_ATTEMPTS }, ({ receipt_id }, run) =>
-    runPushJob(anchors, receipt_id, run),
+    runPushJob(context, receipt_id, run),
   )
-  handle('bridge', { maxAttempts: BRIDGE_ATTEMPTS }, ({ receipt_id }) => writeEntry(anchors, receipt_id))
-  handle('attest-payment', { concurrency: 5 }, ({ receipt_id }, run) => runAttestPaymentJob(anchors, receipt_id, run))
-  handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => http.finalizeSession(session_id))
-  handle('settle-object', deliveries, ({ object_id }, { signal }) => deliverObject(files, object_id, signal))
-  handle('drop-staged', deliveries, ({ object_id }, { signal }) => dropStaged(files, object_id, signal))
+  handle('bridge', { maxAttempts: BRIDGE_ATTEMPTS }, ({ receipt_id }) => writeEntry(context, receipt_id))
+  handle('attest-payment', { concurrency: 5 }, ({ receipt_id }, run) => runAttestPaymentJob(context, receipt_id, run))
+  handle('finalize-upload', { concurrency: 2 }, ({ session_id }) => context.finalizeSession(session_id))
+  handle('settle-object', deliveries, ({ object_id }, { signal }) => deliverObject(context, object_id, signal))
+  handle('drop-staged', deliveries, ({ object_id }, { signal }) => dropStaged(context, object_id, signal))
 
-  if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(attestations, {}))
-  if (anchors.publisher) regularly(15, 'watch-publications', () => watchPublications(anchors))
-  if (anchors.publisher && config.anchors.logSeconds > 0) regularly(15, 'anchor-log', () => anchorLog(anchors, log))
-  if (anchors.evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(anchors, {}))
-  if (purchases.settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(purchases))
-  regularly(60, 'watch-payments', (run) => watchPayments(purchases, run.signal))
-  regularly(60, 'forget-nonces', () => database.commit((tx) => forgetNonces(tx, unixNow(attestations))))
+  if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(context, {}))
+  if (publisher) regularly(15, 'watch-publications', () => watchPublications(context))
+  if (publisher && config.anchors.logSeconds > 0) regularly(15, 'anchor-log', () => anchorLog(context))
+  if (evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(context, {}))
+  if (settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(context))
+  regularly(60, 'watch-payments', (run) => watchPayments(context, run.signal))
+  regularly(60, 'forget-nonces', () => database.commit((tx) => forgetNonces(tx, unixNow(context))))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
-  regularly(60, 'resume-finalizations', () => resumeFinalizations(http))
-  regularly(3600, 'forget-spending', () => forgetSpending(attestations))
-  regularly(300, 'sweep-sessions', () => sweepSessions(http))
-  regularly(300, 'sweep-objects', () => sweepObjects(files))
-  regularly(600, 'sweep-quotes', (run) => sweepQuotes(attestations, run.signal))
-  regularly(3600, 'sweep-s3-keys', (run) => sweepKeys(files, run.signal))
+  regularly(60, 'resume-finalizations', () => resumeFinalizations(context))
+  regularly(3600, 'forget-spending', () => forgetSpending(context))
+  regularly(300, 'sweep-sessions', () => sweepSessions(context))
+  regularly(300, 'sweep-objects', () => sweepObjects(context))
+  regularly(600, 'sweep-quotes', (run) => sweepQuotes(context, run.signal))
+  regularly(3600, 'sweep-s3-keys', (run) => sweepKeys(context, run.signal))
   regularly(3600, 'forget-dead-jobs', () => queue.forgetDead())
-  regularly(600, 'sweep-settling', () => sweepDeliveries(files))
-  regularly(60, 'count-sales', () => countSales(attestations))
-  regularly(3600, 'sample-growth', () => sampleGrowth(attestations))
+  regularly(600, 'sweep-settling', () => sweepDeliveries(context))
+  regularly(60, 'count-sales', () => countSales(context))
+  regularly(3600, 'sample-growth', () => sampleGrowth(context))
 
   /**
    * Every job may be interrupted and repeated: it commits its own writes and skips what is done. None runs on a database

@@ -3,7 +3,7 @@
 import { toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { type Context, unixNow } from '../context.ts'
+import { type Tools, unixNow } from '../context.ts'
 import { activateSigningKey, allKeyChanges, allSigningKeys } from './store.ts'
 
 /** Whether the database is current may be known only once the chain can be read. */
@@ -14,7 +14,7 @@ const WHILE_UNKNOWN = { whileBehind: true }
  * retired (ADD-07): without an endorsement, so that clients have to pin it anew. A key that was revoked, or that handed
  * over to another one, does not come back: a replica with old settings would undo the rotation for all of them.
  */
-export async function noteSigningKey(context: Context): Promise<void> {
+export async function noteSigningKey(context: Tools): Promise<void> {
   const { continuity, database, statementKeys } = context
   const keys = await allSigningKeys(database.db)
   const active = keys.find(({ valid_to }) => valid_to === null)

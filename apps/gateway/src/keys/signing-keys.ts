@@ -3,12 +3,11 @@
 import type { SigningKey, SigningKeys } from '@svc/api/info'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { namedKey } from '@svc/protocol/key-changes'
-import { type Ed25519Verifier, ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { KEY_PURPOSES, SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
 import type { Selectable } from 'kysely'
 import type { Context } from '../context.ts'
 import type { AnnouncedKeyTable, SigningKeyTable } from '../db/schema.ts'
-import { endOf, signingKeysAt } from './key-periods.ts'
+import { endOf } from './key-periods.ts'
 import { allKeyChanges, allSigningKeys, announcedKeys } from './store.ts'
 
 /** One entry for each use of a key (AMB-53). What changed about the keys is in signed documents beside them. */
@@ -52,30 +51,4 @@ function listedKey(key: Selectable<SigningKeyTable>, use: SigningKey['use']): Si
 
 function announcedKey({ public_key_hex, valid_from }: AnnouncedKeyTable) {
   return { ...namedKey(public_key_hex), alg: 'ed25519' as const, valid_from }
-}
-
-export interface KeyOfTime {
-  verifier: Ed25519Verifier
-  /** Unix seconds; null for a key that is not revoked. What claims to be older may still be made by a thief (ADD-39). */
-  revokedSince: number | null
-}
-
-/** The keys that may have signed at a time, by their hex (ADD-07). */
-export type KeysAt = (unixSeconds: number) => Promise<Map<string, KeyOfTime>>
-
-export function createKeysAt({ database }: Pick<Context, 'database'>): KeysAt {
-  // Parsing a key takes longer than verifying with it. The map holds as many keys as the operator ever had.
-  const parsed = new Map<string, Ed25519Verifier>()
-
-  function verifierOf(hex: string): Ed25519Verifier {
-    const key = parsed.get(hex) ?? ed25519PublicKeyFromHex(hex)
-    if (!key) throw new Error(`the signing key ${hex} is not an Ed25519 public key`)
-    parsed.set(hex, key)
-    return key
-  }
-
-  return async (unixSeconds) => {
-    const keys = await signingKeysAt(database.db, unixSeconds)
-    return new Map(keys.map(({ hex, revokedSince }) => [hex, { verifier: verifierOf(hex), revokedSince }]))
-  }
 }

@@ -1,17 +1,15 @@
-// The views of a locker: its record, its metadata, and its refreshed record.
+// The record of a locker and its metadata.
 
-import type { Body } from '@svc/api/endpoint'
-import type { LockerMetadata, LockerRecord, RefreshedLocker, refresh } from '@svc/api/lockers'
+import type { LockerMetadata, LockerRecord } from '@svc/api/lockers'
 import { networkNamed } from '@svc/api/networks'
 import type { Provider } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
-import { type LockerCaller, receiptMismatch } from '../auth/callers.ts'
+import { receiptMismatch } from '../auth/callers.ts'
 import { restrictionOf } from '../auth/restrictions.ts'
 import type { Locker } from '../db/schema.ts'
 import { publicLinkOf } from './public-link.ts'
-import type { LockersContext } from './room.ts'
 
-/** The part of the record that this room knows; routes.ts adds what other rooms know. */
+/** What the locker's own row says. */
 export function lockerRecord(locker: Locker): LockerRecord {
   const { locker_id, receipt_id, owner, network, provider, created_at, expires_at } = locker
   const sig_alg = networkNamed(network)?.sigAlg
@@ -41,19 +39,6 @@ export function lockerRecord(locker: Locker): LockerRecord {
 export function lockerMetadata(locker: Locker, attestation: LockerMetadata['attestation']): LockerMetadata {
   const { space: _, ...facts } = lockerRecord(locker)
   return { ...facts, attestation, last_manifest_change_at: locker.manifest_changed_at }
-}
-
-/** The body must name the same locker as the envelope (AMB-55). */
-export async function refreshLocker(
-  context: LockersContext,
-  caller: LockerCaller,
-  { ttl_min, ...named }: Body<typeof refresh>,
-): Promise<RefreshedLocker> {
-  requireSameLocker(caller.locker, named)
-  return {
-    ...lockerRecord(caller.locker),
-    ...(ttl_min !== undefined && (await context.mintUrls(caller, ttl_min))),
-  }
 }
 
 /** Ids in a body must repeat those of the envelope; the body may leave them out. */

@@ -5,7 +5,6 @@ import type { Context } from '../context.ts'
 import type { RecordAccess } from '../continuity/access-changes.ts'
 import type { Locker, Tx } from '../db/schema.ts'
 import { epochsOf } from './access.ts'
-import type { LockersContext } from './room.ts'
 import { indexOperator, lockLocker, unindexOperator, updateLocker } from './store.ts'
 
 /** A request may be checked against the key of each operator. */
@@ -20,9 +19,8 @@ export async function addOperator({ continuity }: Context, { locker_id }: Locker
 }
 
 /** Ends the URLs and sessions that the key asked for, also if the key is added again. */
-export async function removeOperator({ continuity, adoptArrived }: LockersContext, of: Locker, pubkey: string) {
+export async function removeOperator({ continuity }: Context, of: Locker, pubkey: string) {
   const { locker_id } = of
-  await adoptArrived(of, pubkey)
   const operators = await continuity.changeAccess(async (tx, record) => {
     const locker = await lockLocker(tx, locker_id)
     if (!operatorsOf(locker).includes(pubkey)) throw notRegistered()

@@ -4,15 +4,15 @@ import { createHash } from 'node:crypto'
 import { Bytes } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { readTilePath } from '@svc/transparency/tiles'
+import type { Context } from '../context.ts'
 import { nothingPublished, tileNotInLog } from './errors.ts'
-import type { LogContext } from './room.ts'
 
 type Asked = Pick<WireRequest, 'method' | 'headers'>
 
 const YEAR = 31_536_000
 
-export async function answerCheckpoint({ published, config }: LogContext, wire: Asked): Promise<Bytes> {
-  const checkpoint = await published.checkpoint()
+export async function answerCheckpoint({ publishedLog, config }: Context, wire: Asked): Promise<Bytes> {
+  const checkpoint = await publishedLog.checkpoint()
   if (!checkpoint) throw nothingPublished()
   const { text } = checkpoint
   return answer(wire, Buffer.from(text), {
@@ -23,9 +23,9 @@ export async function answerCheckpoint({ published, config }: LogContext, wire: 
 }
 
 /** `path`: after `tile/`. */
-export async function answerTile({ published }: LogContext, path: string, wire: Asked): Promise<Bytes> {
+export async function answerTile({ publishedLog }: Context, path: string, wire: Asked): Promise<Bytes> {
   const place = readTilePath(`tile/${path}`)
-  const bytes = place && (await published.tile(place))
+  const bytes = place && (await publishedLog.tile(place))
   if (!bytes) throw tileNotInLog()
   return answer(wire, bytes, {
     'content-type': 'application/octet-stream',

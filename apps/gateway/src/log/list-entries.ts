@@ -2,17 +2,17 @@ import type { Anchor } from '@svc/api/attestations'
 import type { LogStatements } from '@svc/api/log'
 import { publicAnchor } from '../attestations/public-anchor.ts'
 import type { StatementRecord } from '../attestations/record.ts'
-import type { LogContext } from './room.ts'
+import type { Context } from '../context.ts'
 import { pageOfEntries } from './store.ts'
 
 const PAGE = 100
 
 /** Only what is published: the index of an entry is good for ever then. */
 export async function listEntries(
-  { database: { db }, published }: LogContext,
+  { database: { db }, publishedLog }: Context,
   { from = 0, limit = PAGE }: { from?: number; limit?: number },
 ): Promise<LogStatements> {
-  const size = (await published.checkpoint())?.size ?? 0
+  const size = (await publishedLog.checkpoint())?.size ?? 0
   const rows = from < size ? await pageOfEntries(db, { from, end: size, limit }) : []
   const next = from + rows.length
   return {

@@ -7,12 +7,12 @@ import { findEntry } from './store.ts'
 import type { LoggedStatement } from './transparency-log.ts'
 
 export async function proveStatement(
-  { database: { db }, published }: { database: { db: Db }; published: PublishedLog },
+  { database: { db }, publishedLog }: { database: { db: Db }; publishedLog: PublishedLog },
   statementDigest: string,
 ): Promise<LoggedStatement | null> {
   const index = (await findEntry(db, statementDigest))?.entry_index ?? null
-  const chosen = index === null ? null : await chooseCheckpoint(db, published, index)
+  const chosen = index === null ? null : await chooseCheckpoint(db, publishedLog, index)
   if (index === null || !chosen) return null
-  const hashes = await proveInclusion(index, chosen.size, published.coveredTile)
+  const hashes = await proveInclusion(index, chosen.size, publishedLog.coveredTile)
   return { index, proof: formatProof(index, hashes, chosen.note), anchor: chosen.anchor }
 }

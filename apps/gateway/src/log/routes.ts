@@ -1,14 +1,14 @@
 import * as api from '@svc/api/log'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
+import type { Context } from '../context.ts'
 import { answerCheckpoint, answerTile } from './answer-files.ts'
 import { statementNotInLog, throwUnavailable } from './errors.ts'
 import { listEntries } from './list-entries.ts'
 import { proveStatement } from './prove-statement.ts'
-import type { LogContext } from './room.ts'
 import { showLog } from './show-log.ts'
 
-export function logRoutes(service: Service, context: LogContext): void {
+export function logRoutes(service: Service, context: Context): void {
   serve(service, api.logState, () => showLog(context).catch(throwUnavailable))
   serve(service, api.logCheckpoint, ({ wire }) => answerCheckpoint(context, wire).catch(throwUnavailable))
   serve(service, api.logTile, ({ params, wire }) => answerTile(context, params.path, wire).catch(throwUnavailable))

@@ -2,12 +2,12 @@ import type { LogState } from '@svc/api/log'
 import { toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { formatKey } from '@svc/transparency/note'
-import type { LogContext } from './room.ts'
+import type { Context } from '../context.ts'
 import { findCheckpoint } from './store.ts'
 
-export async function showLog(context: LogContext): Promise<LogState> {
-  const { config, identity, published, database } = context
-  const checkpoint = await published.checkpoint()
+export async function showLog(context: Context): Promise<LogState> {
+  const { config, logIdentity: identity, publishedLog, database } = context
+  const checkpoint = await publishedLog.checkpoint()
   const recorded = checkpoint && (await findCheckpoint(database.db, checkpoint.size))
   return {
     origin: identity.key.name,

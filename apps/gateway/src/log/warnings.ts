@@ -1,9 +1,10 @@
-import type { LogContext } from './room.ts'
+import type { Context } from '../context.ts'
 
-export function logWarnings({ identity, writer }: Pick<LogContext, 'identity' | 'writer'>): string[] {
-  const problem = writer.problem()
+/** What the operator should know. */
+export function logWarnings({ logIdentity, logWriter }: Pick<Context, 'logIdentity' | 'logWriter'>): string[] {
+  const problem = logWriter.problem()
   return [
-    ...(identity.signer ? [] : ['LOG_KEY is not the key of the transparency log: this process does not write it']),
+    ...(logIdentity.signer ? [] : ['LOG_KEY is not the key of the transparency log: this process does not write it']),
     ...(problem === null ? [] : [`the transparency log is not published now: ${problem}`]),
   ]
 }

@@ -42,13 +42,11 @@ import {
 type Order = Body<typeof requestStorage>
 type QuoteAnswer = Answer<JsonText<Quote>>
 
-export interface QuotesContext extends Context {
-  quotes: {
-    /** By order. A leg or a rate that changes makes another market. */
-    templates: WeakMap<Market, Lru<string, OrderTemplate>>
-    /** Durable when it resolves. */
-    insert: (row: QuoteRow) => Promise<unknown>
-  }
+export interface Quotes {
+  /** By order. A leg or a rate that changes makes another market. */
+  templates: WeakMap<Market, Lru<string, OrderTemplate>>
+  /** Durable when it resolves. */
+  insert: (row: QuoteRow) => Promise<unknown>
 }
 
 /** Quotes for one order at one market are filled into it. */
@@ -61,7 +59,7 @@ interface OrderTemplate extends QuoteTemplate {
   storedAt: number
 }
 
-export function createQuotes({ database: { commit } }: Context): QuotesContext['quotes'] {
+export function createQuotes({ database: { commit } }: Pick<Context, 'database'>): Quotes {
   const insertAll = async (tx: Tx, rows: readonly QuoteRow[]) => {
     const inserted = await insertQuotes(tx, JSON.stringify(rows))
     return rows.map(() => inserted)
@@ -70,7 +68,7 @@ export function createQuotes({ database: { commit } }: Context): QuotesContext['
 }
 
 /** Under a known Idempotency-Key, the quote of that key. */
-export async function requestQuote(context: QuotesContext, order: Order, wire: WireRequest): Promise<QuoteAnswer> {
+export async function requestQuote(context: Context, order: Order, wire: WireRequest): Promise<QuoteAnswer> {
   await limitStranger(context, wire, null)
   await context.continuity.requireCurrent()
   refuseSignedPayment(context.config, order, wire)
@@ -107,7 +105,7 @@ function refuseSignedPayment(config: Config, order: Order, { headers }: Pick<Wir
 const PAY_YOURSELF = 'pay an entry of accepts yourself, then confirm with POST /v1/storage/confirm'
 
 async function requestOnce(
-  context: QuotesContext,
+  context: Context,
   order: Order,
   key: IdempotencyKey,
   wire: WireRequest,
@@ -128,21 +126,21 @@ function keyedFields(body: Order): Pick<KeyedOrder, 'order' | 'unknown'> {
 }
 
 /** Kept in full, because it may be asked for again. */
-async function newPayRequest(context: QuotesContext, order: Order): Promise<PayRequest> {
+async function newPayRequest(context: Context, order: Order): Promise<PayRequest> {
   if (isRenewal(order)) return newRenewalRequest(context, order)
   const template = await templateOf(context, order)
   const id = newQuoteId(context)
   return payRequestOf({ ...template, ...id }, fillTemplate(template, quoteTexts(id)).body)
 }
 
-async function requestRenewal(context: QuotesContext, order: RenewalOrder, wire: WireRequest): Promise<QuoteAnswer> {
+async function requestRenewal(context: Context, order: RenewalOrder, wire: WireRequest): Promise<QuoteAnswer> {
   const request = await newRenewalRequest(context, order)
   await context.database.commit((tx) => insertPayRequest(tx, request))
   return quoteAnswer(context, request, wire)
 }
 
 /** Kept in full, because it is for one locker only. */
-async function newRenewalRequest(context: QuotesContext, order: RenewalOrder): Promise<PayRequest> {
+async function newRenewalRequest(context: Context, order: RenewalOrder): Promise<PayRequest> {
   const locker = await findRenewed(context, order)
   const provider = locker.provider as Provider // from the quote that it was bought with
   const facts = newQuoteFacts(context, await priceStorage(context, { ...order, provider }, 'body'))
@@ -151,7 +149,7 @@ async function newRenewalRequest(context: QuotesContext, order: RenewalOrder): P
   return payRequestOf(facts, JSON.stringify(quoteBody({ ...facts, x402Url: null, renewal })))
 }
 
-function quoteAnswer({ config }: QuotesContext, request: PayRequest, wire: WireRequest): QuoteAnswer {
+function quoteAnswer({ config }: Context, request: PayRequest, wire: WireRequest): QuoteAnswer {
   const quote = JSON.parse(request.quote) as Quote
   const challenges = challengesFor(storageCharges(config, quote), textsOf(request), wire)
   return selling.paymentRequired(request.quote, plainOfferText(quote), challenges)
@@ -170,7 +168,7 @@ export function textsOf({ pay_req_id, expires_at }: Pick<PayRequest, 'pay_req_id
 const MAX_TEMPLATES = 500
 
 /** Made once for an order and a market. */
-async function templateOf(context: QuotesContext, order: Order): Promise<OrderTemplate> {
+async function templateOf(context: Context, order: Order): Promise<OrderTemplate> {
   const provider = await chooseProvider(context, order, 'body')
   const market = await context.sales.market()
   const templates = context.quotes.templates.get(market) ?? lru(MAX_TEMPLATES)
@@ -194,7 +192,7 @@ const STORE_AGAIN_SECONDS = 3600
 export const TEMPLATE_KEPT_SECONDS = 86_400
 
 /** Durable when it resolves. The template is stored before the first of its quotes. */
-async function storeQuote(context: QuotesContext, template: OrderTemplate, id: NewQuoteId): Promise<void> {
+async function storeQuote(context: Context, template: OrderTemplate, id: NewQuoteId): Promise<void> {
   const { provider, units, stored } = template
   const { payReqId, createdAt, expiresAt } = id
   if (template.storedAt <= createdAt - STORE_AGAIN_SECONDS) {

@@ -7,7 +7,7 @@ import { canonicalTx, issuerKeyId, receiptId } from '@svc/protocol/ids'
 import { isReceiptSignedBy, receiptMessage, type SignedReceipt } from '@svc/protocol/receipt'
 import { receiptNotFound } from '../auth/errors.ts'
 import type { Context } from '../context.ts'
-import type { KeysAt } from '../keys/signing-keys.ts'
+import type { KeysAt } from '../keys/keys-at.ts'
 import { findReceiptsOfTransaction, findReceiptText } from './store.ts'
 
 /** The stored text, which is answered without parsing it. */

@@ -10,8 +10,7 @@ import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { findPayment, paymentOutcome, preparePayment, sendPayment } from '@svc/payments/selling/pay-from-page'
-import type { Auth } from '../auth/room.ts'
-import type { PurchasesContext } from './context.ts'
+import type { Context } from '../context.ts'
 import { giveLocalCoins } from './dev-faucet.ts'
 import { showPrice } from './prices.ts'
 import { buyWithCredential, confirmWithCredential } from './protocols/mpp.ts'
@@ -26,7 +25,8 @@ import { findByTransaction, readReceiptText, verifyReceipt } from './receipts.ts
 import { summarizeTreasury } from './treasury.ts'
 import { verifyPayment } from './verify-payment.ts'
 
-export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesContext): void {
+export function purchaseRoutes(service: Service, context: Context): void {
+  const { auth } = context
   serve(service, price, ({ query }) => showPrice(context, query))
   serve(
     service,

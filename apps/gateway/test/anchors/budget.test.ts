@@ -116,7 +116,7 @@ forEachDatabase('the budget of a receipt', (database) => {
     testbed.chain.expireBlockhashes()
     testbed.node.behave(honestly)
     testbed.clock.advance(60)
-    await watchPublications(impatient.gateway.rooms.anchors)
+    await watchPublications(impatient.gateway.context)
     expect((await publicationsOf(one, locker)).map(({ state }) => state)).toEqual(['expired'])
     expect((await push(await testbed.open(limited), locker)).status).toBe('pushed')
   })

@@ -9,7 +9,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { attest, queueToAttest, statusOf } from '../attestations/attest.ts'
-import { scrape } from '../info/metrics/scrape.ts'
+import { scrape } from '../views/metrics/scrape.ts'
 import { askToPush, expectAnchors, filledLocker, push, transactionsOf, useAnchorTestbed } from './anchor-testbed.ts'
 import { DOWN, downFor } from './node-faults.ts'
 

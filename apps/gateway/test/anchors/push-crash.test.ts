@@ -53,7 +53,7 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
   }, async () => {
     const variables = { DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '30', ANCHORS_PER_HOUR: '1' }
     const house = await testbed.open({ ...variables, ATTEST_PUSH: 'false' })
-    const { anchors } = house.gateway.rooms
+    const { context } = house.gateway
     const attested = async () => {
       const locker = await filledLocker(house)
       await attest(house, locker)
@@ -82,7 +82,7 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
     expect(noted).toEqual(STEPS.map(({ isNoted }) => (isNoted ? 1 : 0)))
 
     // An attest call has also queued a push job.
-    await Promise.all([anchors.queue.drain(), ...asked.map(pushedInTheEnd)])
+    await Promise.all([context.queue.drain(), ...asked.map(pushedInTheEnd)])
     for (const locker of [...asked, sent]) await expectAnchors(house, testbed.chain, locker, [true])
     expect(await statesOf([...asked, sent])).toEqual(
       [...asked, sent].map(() => [expect.stringMatching(/landed|finalized/)]),

@@ -118,11 +118,11 @@ forEachDatabase('publishing while other things happen', (database) => {
   })
 
   it('ANCH-11 AMB-33 a statement made by a call that does not publish is published by one that does', async () => {
-    const { attestations } = automatic.gateway.rooms
+    const { context } = automatic.gateway
     const { lockerId: locker_id, receiptId: receipt_id } = locker
-    const withoutPush = attestations.attest({ locker_id, receipt_id })
-    await Promise.all([withoutPush, runAttestJob(attestations, receipt_id, 1)])
-    await attestations.queue.drain()
+    const withoutPush = context.attest({ locker_id, receipt_id })
+    await Promise.all([withoutPush, runAttestJob(context, receipt_id, 1)])
+    await context.queue.drain()
     await expectAnchors(house, testbed.chain, locker, [true])
   })
 })

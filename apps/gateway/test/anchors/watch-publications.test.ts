@@ -56,7 +56,7 @@ forEachDatabase('watching publications', (database) => {
     await writable(house.gateway.context.database.db).deleteFrom('publications').execute()
     locker = await filledLocker(house)
   })
-  const watch = (of = house) => watchPublications(of.gateway.rooms.anchors)
+  const watch = (of = house) => watchPublications(of.gateway.context)
   const drain = () => house.gateway.context.queue.drain()
   const anchorError = async () => JSON.parse((await statusOf(house, locker))?.anchor_error ?? 'null')
 
@@ -113,9 +113,9 @@ forEachDatabase('watching publications', (database) => {
     expect(testbed.chain.transaction(tx)).toBeUndefined()
     // While a push may wait for it, watching leaves it alone. Then one watch sends it, and the next finds it.
     testbed.clock.advance(35)
-    const { anchors } = house.gateway.rooms
+    const { context } = house.gateway
     const requireWritten = () => Promise.reject(new Error('the disk is full'))
-    const full = { ...anchors, continuity: { ...anchors.continuity, requireWritten } }
+    const full = { ...context, continuity: { ...context.continuity, requireWritten } }
     const sent = await transactionsOf(testbed.chain, async () => {
       await expect(watchPublications(full)).rejects.toThrow('the disk is full')
       expect(testbed.chain.transaction(tx)).toBeUndefined()
@@ -168,7 +168,7 @@ forEachDatabase('watching publications', (database) => {
 it('ANCH-07 AMB-64 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
   const [house, off] = [await testbed.open(), await testbed.open({ ANCHOR_KIND: 'off' })]
   const asked = testbed.node.calls.length
-  for (const { gateway } of [house, off]) await watchPublications(gateway.rooms.anchors)
+  for (const { gateway } of [house, off]) await watchPublications(gateway.context)
   expect(testbed.node.calls.slice(asked)).toEqual([])
   expect(Object.keys(await off.gateway.context.queue.counts())).not.toContain('watch-publications')
 })
@@ -191,9 +191,9 @@ it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for
   expire()
   const open = async () =>
     (await publicationsOf(house, locker)).filter(({ state, sequence }) => state === 'landed' && sequence >= 1000)
-  await watchPublications(house.gateway.rooms.anchors)
+  await watchPublications(house.gateway.context)
   expect(await open()).toHaveLength(4)
-  await watchPublications(house.gateway.rooms.anchors)
+  await watchPublications(house.gateway.context)
   expect(await open()).toEqual([])
   await expectAnchors(house, testbed.chain, locker, [true])
 })
@@ -212,14 +212,14 @@ forEachDatabase('the outcome of a transaction is recorded once', (database) => {
     locker = await filledLocker(house)
     await attest(house, locker)
     testbed.chain.settle()
-    await watchPublications(house.gateway.rooms.anchors)
+    await watchPublications(house.gateway.context)
     stale = { ...(await publicationsOf(house, locker))[0]!, state: 'sent' }
   })
 
   it.each<[string, () => Promise<unknown>]>([
     ['is not sure', () => recordPending(house.gateway.context, stale)],
     ['takes it for lost', () => recordLost(house.gateway.context, stale, expired(stale.tx))],
-    ['finds it, too', () => recordLanded(house.gateway.rooms.anchors, stale, LANDED, COSTS)],
+    ['finds it, too', () => recordLanded(house.gateway.context, stale, LANDED, COSTS)],
     ['could not send it', () => recordNotSent(house.gateway.context, stale, refused)],
     ['has seen it finalized', () => recordFinalized(house.gateway.context, stale, JSON.parse(stale.draft))],
   ])('T-19 ATT-04 a process that %s after the outcome was recorded changes nothing', async (_name, record) => {

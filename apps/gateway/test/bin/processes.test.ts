@@ -8,7 +8,7 @@ import { freePort } from '@svc/devnet/free-port'
 import type { StartedProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand, startCommand } from '../gateway-process.ts'
-import { type Scrape, scrape } from '../info/metrics/scrape.ts'
+import { type Scrape, scrape } from '../views/metrics/scrape.ts'
 
 describe('a gateway of two processes', { shuffle: false }, () => {
   const closing: (() => Promise<unknown>)[] = []

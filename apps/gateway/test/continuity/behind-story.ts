@@ -17,7 +17,7 @@ import { onlyProvider } from '@svc/testbed/only-provider'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { ed25519Identity, reply } from '@svc/testbed/test-gateway'
 import { expect } from 'vitest'
-import { announceKey } from '../../src/operations/keys/announce-key.ts'
+import { announceKey } from '../../src/views/operator/keys/announce-key.ts'
 import { done, KEY } from '../adapters/s3/credentials/credentials-house.ts'
 import { sendSigned } from '../adapters/s3/s3-house.ts'
 import { askToAttest } from '../attestations/attest.ts'
@@ -142,14 +142,14 @@ export type Kept = Awaited<ReturnType<typeof fillRooms>>
 
 /** A statement that is in the log, a job that failed for good, and keys that can be withdrawn, rotated to and revoked. */
 export async function fillRooms({ house, owner, ids }: Story) {
-  const { context, rooms } = house().gateway
+  const { context } = house().gateway
   const { database, queue } = context
   const { envelope } = done(await askToAttest(house(), { owner, receiptId: ids.receiptId })).attestation
-  await rooms.log.publish()
+  await context.publishLog()
   const retired = '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c'
   const start = Math.floor(context.now() / 1000) + 86_400
   const order = { publicKeyHex: NEXT_KEY, start, reason: 'a test' }
-  await announceKey(rooms.operations, { identity: 'a test' }, order)
+  await announceKey(context, { identity: 'a test' }, order)
   const [from, to] = ['2025-01-01T00:00:00Z', '2025-06-01T00:00:00Z']
   await writable(database.db)
     .insertInto('signing_keys')

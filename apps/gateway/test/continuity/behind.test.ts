@@ -380,7 +380,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
         for (const endpoint of served) await walk(endpoint)
         await expectUnchanged()
       }
-      await expect(sweepObjects(house().gateway.rooms.files)).rejects.toMatchObject({ code: 'database_behind' })
+      await expect(sweepObjects(house().gateway.context)).rejects.toMatchObject({ code: 'database_behind' })
       await expectUnchanged()
     })
   })

@@ -49,7 +49,7 @@ it('T-152 a replica whose clock is not that of the database sells and signs noth
     expectRefusal(await house.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
     expect((await locker.call(['locker:list'], 'GET', '/files')).status).toBe(200)
     expect(await queue.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
-    expect(await house.gateway.rooms.info.metrics.text()).toMatch(/^svc_clock_wrong 1$/m)
+    expect(await house.gateway.context.metrics.text()).toMatch(/^svc_clock_wrong 1$/m)
   }
 
   vi.useRealTimers()

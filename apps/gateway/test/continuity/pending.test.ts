@@ -17,7 +17,7 @@ import type { Noted } from '../../src/continuity/noted.ts'
 import { recordPending } from '../../src/continuity/store.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { removeOperator } from '../../src/lockers/operators.ts'
-import { announceKey } from '../../src/operations/keys/announce-key.ts'
+import { announceKey } from '../../src/views/operator/keys/announce-key.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
 
@@ -111,11 +111,10 @@ forEachDatabase('what a process has committed and not written to its journal', (
 
   it('T-160 T-161 is written before a change of access is refused because it was made, and before keys are shown', async () => {
     const { lockerId: locker_id, call } = await gateway.locker(owner, [operator])
-    const { lockers, operations } = gateway.house().gateway.rooms
     const { database } = context()
     const row = () =>
       database.db.selectFrom('lockers').selectAll().where('locker_id', '=', locker_id).executeTakeFirstOrThrow()
-    await removeOperator(cutOff(lockers), await row(), operator.identity)
+    await removeOperator(cutOff(context()), await row(), operator.identity)
     const keys = () => gateway.house().send('GET', '/v1/keys')
     // It shows nothing of lockers.
     expect(await gains(keys)).toEqual([])
@@ -128,7 +127,7 @@ forEachDatabase('what a process has committed and not written to its journal', (
       start: Math.floor(context().now() / 1000) + 86_400,
       reason: 'a test',
     }
-    await announceKey(cutOff(operations), { identity: 'a test' }, order)
+    await announceKey(cutOff(context()), { identity: 'a test' }, order)
     expect(await gains(keys)).toEqual(['key_announced'])
   })
 })

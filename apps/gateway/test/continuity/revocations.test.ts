@@ -7,10 +7,10 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { ed25519Identity, expectRefusal, type TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { announceKey } from '../../src/operations/keys/announce-key.ts'
-import { retireKey } from '../../src/operations/keys/retire-key.ts'
-import { revokeKey as revokeSigningKey } from '../../src/operations/keys/revoke-key.ts'
-import { examineDatabase } from '../../src/operations/replay/replay.ts'
+import { announceKey } from '../../src/views/operator/keys/announce-key.ts'
+import { retireKey } from '../../src/views/operator/keys/retire-key.ts'
+import { revokeKey as revokeSigningKey } from '../../src/views/operator/keys/revoke-key.ts'
+import { examineDatabase } from '../../src/views/operator/replay/replay.ts'
 import {
   askKey,
   askWalletKey,
@@ -37,7 +37,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
   const gateway = forAllTests(() =>
     openRestorable(database, { STATEMENT_KEY: OLD_SEED, STATEMENT_KEY_NEXT: NEXT_SEED }),
   )
-  const operations = () => gateway.house().gateway.rooms.operations
+  const operations = () => gateway.house().gateway.context
   const command = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', ...gateway.variables })
   const urlOf = (path: string) => new URL(path, gateway.house().gateway.url)
 

@@ -99,7 +99,7 @@ forEachDatabase('the evidence bundle', (database) => {
   })
 
   it('LOG-33 LOG-46 has the proof of the log once a checkpoint has the statement, and is answered without it where the log cannot be read', async () => {
-    const { identity, publish, files } = house.gateway.rooms.log
+    const { logIdentity: identity, publishLog: publish, logFiles: files } = house.gateway.context
     const { receipt_id } = locker
     await publish()
     const bundle = await bundleOf(locker.receipt_id)

@@ -9,7 +9,7 @@ import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { unixNow } from '../../src/context.ts'
 import { activateSigningKey } from '../../src/keys/store.ts'
-import { revokeKey } from '../../src/operations/keys/revoke-key.ts'
+import { revokeKey } from '../../src/views/operator/keys/revoke-key.ts'
 import { type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
 
 const DAY = 86_400
@@ -63,7 +63,7 @@ it('ADD-07 accepts the old key for a while after a change, because old replicas 
 })
 
 it('T-153 ADD-39 of a revoked key, only what a block from before the theft holds is good; older receipts stay', async () => {
-  const { context, rooms } = house.gateway
+  const { context } = house.gateway
   const stolen = statementSigner(context)
   await changeKey(stolen)
   const since = unixNow(context) + 1000
@@ -76,7 +76,7 @@ it('T-153 ADD-39 of a revoked key, only what a block from before the theft holds
     return locker.receipt_id
   }
   const logged = await stated(900)
-  await rooms.log.publish()
+  await context.publishLog()
   await anchorLog(since - 880)
   const receipts = {
     logged,

@@ -55,7 +55,7 @@ beforeAll(async () => {
   statements.length = 0
   const locker = await house.filled({ 'a.txt': 'one' })
   const { record } = await house.state(locker)
-  while (await house.gateway.rooms.log.publish()) {}
+  while (await house.gateway.context.publishLog()) {}
   const quote = await requestQuote()
   const [leg] = quote.accepts
   known = {
@@ -249,7 +249,7 @@ function rowsIn({ rows = {} }: Bound, table: string): number {
 async function kept() {
   const isDatabase = /\.(db|sqlite)(-wal|-shm|-journal)?$/
   // Otherwise it is written ten seconds later, when others are measured.
-  await house.gateway.rooms.http.egress.save()
+  await house.gateway.context.egress.save()
   return {
     rows: await countRows(house.gateway.context.database.db as Kysely<unknown>),
     files: readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter((name) => !isDatabase.test(name)),

@@ -44,16 +44,16 @@ it('FILE-16 a second delete answers 404 and counts nothing twice; the name can b
 })
 
 it('FILE-16 an object that a redirected client may still write is swept later', async () => {
-  const { files } = house.gateway.rooms
+  const { context } = house.gateway
   await storeFile(house, locker, 'a', 'hello')
-  const upload_object_id = await announceObject(files, 'gcs')
-  await writable(files.database.db)
+  const upload_object_id = await announceObject(context, 'gcs')
+  await writable(context.database.db)
     .transaction()
     .execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
   await remove('a')
   expect(await objectRow(house, upload_object_id)).toMatchObject({ state: 'writing' })
   house.clock.advance(49 * 3600)
-  await sweepObjects(files)
+  await sweepObjects(context)
   expect(await objectRow(house, upload_object_id)).toBeUndefined()
 })
 
@@ -94,15 +94,15 @@ it('an object that cannot be removed is retried after all others', async () => {
   })
   const own = await openTestGateway({}, { providers })
   onTestFinished(own.close)
-  const { files } = own.gateway.rooms
-  stubborn = await announceObject(files, 'gcs')
+  const { context } = own.gateway
+  stubborn = await announceObject(context, 'gcs')
   own.clock.advance(49 * 3600)
-  expect(await sweepObjects(files)).toBe(0)
-  expect(await sweepObjects(files)).toBe(0)
+  expect(await sweepObjects(context)).toBe(0)
+  expect(await sweepObjects(context)).toBe(0)
   expect(asked).toEqual([stubborn])
 
-  const other = await announceObject(files, 'gcs')
+  const other = await announceObject(context, 'gcs')
   own.clock.advance(49 * 3600)
-  expect(await sweepObjects(files)).toBe(1)
+  expect(await sweepObjects(context)).toBe(1)
   expect(asked.slice(1).sort()).toEqual([stubborn, other].sort())
 })

@@ -39,7 +39,7 @@ forEachDatabase('direct uploads', (database) => {
     store().write(id, Readable.from([Buffer.from(text)]), { contentType: 'text/plain', size: null })
   const confirm = (house: TestGateway, filename: string) => confirmIn(house, locker, filename)
   const pass = (seconds: number) => houses.map((house) => house.clock.advance(seconds))
-  const sweep = (house: TestGateway) => sweepObjects(house.gateway.rooms.files)
+  const sweep = (house: TestGateway) => sweepObjects(house.gateway.context)
   const objectOf = (id: string) => store().stat({ id, ref: null })
 
   it('AMB-58 that are awaited do not make confirmed bytes be read again', async () => {
@@ -73,11 +73,11 @@ forEachDatabase('direct uploads', (database) => {
 
   it('T-17 T-50 a reader that began before another gateway adopted the upload finds its bytes', async () => {
     const id = await beginUpload('read')
-    const { files } = houses[0].gateway.rooms
+    const { context } = houses[0].gateway
     const before = await rowOf(houses[0], locker, 'read')
     await arrive(id, 'accepted')
     expect((await confirm(houses[1], 'read')).status).toBe(200)
-    const found = await currentBytes(files, await lockerRow(houses[0], locker), before)
+    const found = await currentBytes(context, await lockerRow(houses[0], locker), before)
     expect(found).toMatchObject({ key: { id }, file: { content_hash: `sha256:${sha256('accepted')}` } })
   })
 
@@ -126,9 +126,9 @@ forEachDatabase('direct uploads', (database) => {
     expect(await rowOf(houses[0], locker, 'kept')).toMatchObject({ object_id: null, upload_object_id: id })
     // A reader that began before the restriction was set.
     const upload = await findDirectUpload(houses[0].gateway.context.database.db, id)
-    const { files } = houses[0].gateway.rooms
+    const { context } = houses[0].gateway
     const before = { ...(await lockerRow(houses[0], locker)), restriction: null }
-    expect(await adoptUpload(files, before, upload!)).toEqual({ outcome: 'waiting' })
+    expect(await adoptUpload(context, before, upload!)).toEqual({ outcome: 'waiting' })
 
     expect((await restrict('none')).status).toBe(200)
     expect((await confirm(houses[1], 'kept')).body.content_hash).toBe(`sha256:${sha256('evidence')}`)
@@ -166,13 +166,13 @@ forEachDatabase('direct uploads', (database) => {
   it('T-50 T-17 ADD-22 an upload that was found before a rename is not taken by a new file of the old name', async () => {
     const moved = await beginUpload('name')
     await arrive(moved, 'moved')
-    const { files } = houses[0].gateway.rooms
-    const found = (await findDirectUpload(files.database.db, moved))!
+    const { context } = houses[0].gateway
+    const found = (await findDirectUpload(context.database.db, moved))!
     await rename('name', 'other')
     const awaited = await beginUpload('name')
     const row = await lockerRow(houses[0], locker)
-    await adoptUpload(files, row, found)
-    expect(await giveUpUpload(files, row, found)).toBe(false)
+    await adoptUpload(context, row, found)
+    expect(await giveUpUpload(context, row, found)).toBe(false)
     expect(await rowOf(houses[0], locker, 'name')).toMatchObject({ object_id: null, upload_object_id: awaited })
     expect((await confirm(houses[1], 'other')).body.content_hash).toBe(`sha256:${sha256('moved')}`)
   })

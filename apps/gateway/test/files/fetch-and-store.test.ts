@@ -8,8 +8,8 @@ import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import { ed25519Identity, expectRefusal, openTestGateway, type SignedCall } from '@svc/testbed/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
 import type { LockerCaller } from '../../src/auth/callers.ts'
+import type { Context } from '../../src/context.ts'
 import { fetchAndStore as storeFetched } from '../../src/files/fetch-and-store.ts'
-import type { FilesContext } from '../../src/files/room.ts'
 import { publicBytes } from '../adapters/http/sessions/sessions.ts'
 import { type ErrorReply, entryOf, manifestOf, sha256, upload } from './confirm/confirm.ts'
 import { lockerRow } from './files.ts'
@@ -205,8 +205,8 @@ it('AMB-47 FILE-31 a source that is too large answers 413 and leaves nothing, wi
 
 it('FILE-29 the connection to the source is closed when storing fails', async () => {
   const stream = Readable.from(['never read'])
-  const broken: FilesContext = {
-    ...house.gateway.rooms.files,
+  const broken: Context = {
+    ...house.gateway.context,
     announceObject: () => Promise.reject(new Error('the database is away')),
     fetchSource: async () => ({ stream, contentType: null, size: null, finalUrl: SOURCE }),
   }

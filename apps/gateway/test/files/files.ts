@@ -35,12 +35,12 @@ export async function storeFile(
   bytes: string,
   { contentType = 'text/plain', isConfirmed = true } = {},
 ): Promise<FileRow> {
-  const { files } = house.gateway.rooms
+  const { context } = house.gateway
   const locker = await lockerRow(house, to)
   const about = { contentType, size: null }
-  const object = await writeObject(files, locker.provider, Readable.from([Buffer.from(bytes)]), about)
+  const object = await writeObject(context, locker.provider, Readable.from([Buffer.from(bytes)]), about)
   const contentHash = isConfirmed ? { contentHash: `sha256:${hash('sha256', bytes)}` } : {}
-  return placeObject(files, locker, {
+  return placeObject(context, locker, {
     filename,
     object,
     grant: grantTo(locker.owner, locker),

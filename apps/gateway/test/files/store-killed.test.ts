@@ -63,7 +63,7 @@ it('T-17 FILE-15 storing bytes, killed before any of its steps, leaves the old f
   expect(new Set(outcomes)).toEqual(new Set(['old', 'new']))
 
   heir.clock.advance(50 * HOUR)
-  await sweepObjects(heir.gateway.rooms.files)
+  await sweepObjects(heir.gateway.context)
   const stored = await readdir(join(folder, 'files'), { recursive: true, withFileTypes: true })
   expect(stored.filter((entry) => entry.isFile())).toHaveLength(1)
 

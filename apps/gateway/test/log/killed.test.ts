@@ -29,7 +29,7 @@ forEachDatabase('a writer that is killed', (database) => {
   const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, LOG_KEY }))
 
   function publishElsewhere(step: string, passes: number) {
-    const { config, identity } = house.gateway.rooms.log
+    const { config, logIdentity: identity } = house.gateway.context
     const env = {
       DATABASE_URL: database.url,
       LOG_DIR: config.transparency.folder,
@@ -40,22 +40,22 @@ forEachDatabase('a writer that is killed', (database) => {
   }
 
   it('T-103 LOG-15 leaves no fork at any step: the next writer goes on with the same bytes', async () => {
-    const { rooms, context, url } = house.gateway
-    const reader = logReader(url, rooms.log.identity.key)
+    const { context, url } = house.gateway
+    const reader = logReader(url, context.logIdentity.key)
     const { db } = context.database
     const digests = await addStatements(db, 10)
-    await rooms.log.publish()
+    await context.publishLog()
     const seen: SeenHead[] = [await reader.head()]
     for (const [step, passes] of STEPS) {
       digests.push(...(await addStatements(db, 300)))
       expect(await publishElsewhere(step, passes), `${step} ${passes}`).toMatchObject({ signal: 'SIGKILL', stderr: '' })
       // A reader sees what was published before, or all that was.
-      const between = await rooms.log.published.newest()
+      const between = await context.publishedLog.newest()
       expect(await reader.entries(between!)).toEqual(digests.slice(0, between!.size))
       seen.push(between!)
       digests.push(...(await addStatements(db, 1)))
       // PostgreSQL takes a moment to notice that the writer is gone.
-      const sizePublished = () => rooms.log.publish().then(async () => (await reader.head()).size)
+      const sizePublished = () => context.publishLog().then(async () => (await reader.head()).size)
       await expect.poll(sizePublished).toBe(digests.length)
       const head = await reader.head()
       seen.push(head)

@@ -17,13 +17,13 @@ forEachDatabase('the log', (database) => {
   })
   afterAll(() => house.close())
 
-  const room = () => house.gateway.rooms.log
+  const room = () => house.gateway.context
   const db = () => house.gateway.context.database.db
-  const reader = () => logReader(house.gateway.url, room().identity.key)
+  const reader = () => logReader(house.gateway.url, room().logIdentity.key)
   const get = (path: string) => fetch(house.gateway.url + path)
 
   it('LOG-10 LOG-12 ADD-50 has every statement in the order of its transaction, and leads to no receipt', async () => {
-    const start = (await room().published.newest())?.size ?? 0
+    const start = (await room().publishedLog.newest())?.size ?? 0
     const lockers = [await house.locker(ed25519Identity()), await house.locker(ed25519Identity())]
     const digests: string[] = []
     for (const text of ['1', '2']) {
@@ -31,7 +31,7 @@ forEachDatabase('the log', (database) => {
         await locker.put('a', text)
         digests.push((await attest(house, locker)).attestation.envelope!.statement_digest)
       }
-      await room().publish()
+      await room().publishLog()
     }
     // A record of the oracle era has no digest.
     const old = { receipt_id: 'rcpt_old', sequence: 0, locker_id: 'old', snapshot_key: 'old', record: '{}' }
@@ -39,14 +39,14 @@ forEachDatabase('the log', (database) => {
       .insertInto('statements')
       .values({ ...old, statement_digest: null, anchor: null, issued_at: 0 })
       .execute()
-    expect(await room().publish()).toBe(false)
+    expect(await room().publishLog()).toBe(false)
 
     const head = await reader().head()
     expect((await reader().entries(head)).slice(start)).toEqual(digests)
     const state = await house.send<LogState>('GET', '/v1/log')
     expect(state.body).toMatchObject({
-      origin: room().identity.key.name,
-      vkey: formatKey(room().identity.key),
+      origin: room().logIdentity.key.name,
+      vkey: formatKey(room().logIdentity.key),
       size: start + 4,
       root: toHex(head.root),
     })
@@ -75,13 +75,13 @@ forEachDatabase('the log', (database) => {
 
   it('LOG-13 grows by thousands at a time, and each checkpoint holds the one before', async () => {
     await addStatements(db(), 1)
-    await room().publish()
+    await room().publishLog()
     const start = await reader().head()
     const added = await addStatements(db(), 20_500, 7)
     const heads = [start]
     let isMore = true
     while (isMore) {
-      isMore = await room().publish()
+      isMore = await room().publishLog()
       heads.push(await reader().head())
     }
     expect(heads.map(({ size }) => size - start.size)).toEqual([0, 10_000, 20_000, 20_500])
@@ -95,14 +95,14 @@ forEachDatabase('the log', (database) => {
   it('LOG-14 has one writer over all replicas, and a replica with a folder of its own serves the same log', async () => {
     const replica = await openTestGateway({ DATABASE_URL: database.url, LOG_DIR: '' })
     try {
-      const other = replica.gateway.rooms.log
-      expect(other.identity).toEqual({ ...room().identity, signer: expect.anything() })
+      const other = replica.gateway.context
+      expect(other.logIdentity).toEqual({ ...room().logIdentity, signer: expect.anything() })
       for (let round = 0; round < 5; round++) {
-        await Promise.all([addStatements(db(), 30), other.publish(), room().publish(), other.publish()])
+        await Promise.all([addStatements(db(), 30), other.publishLog(), room().publishLog(), other.publishLog()])
       }
-      await room().publish()
-      await other.publish()
-      const heads = [await reader().head(), await logReader(replica.gateway.url, other.identity.key).head()]
+      await room().publishLog()
+      await other.publishLog()
+      const heads = [await reader().head(), await logReader(replica.gateway.url, other.logIdentity.key).head()]
       expect(heads[1]).toEqual(heads[0])
       const rows = await db().selectFrom('log_entries').select('entry_index').orderBy('entry_index').execute()
       expect(rows.map(({ entry_index }) => entry_index)).toEqual(rows.map((_, i) => i))
@@ -121,7 +121,7 @@ describe('the tiles of a log of 304 entries', () => {
     expect(empty.body).toMatchObject({ size: 0, root: null, checkpoint_at: null, witnesses: [] })
     expectRefusal(await house.send('GET', '/log/checkpoint'), 404, 'not_in_log')
     await addStatements(house.gateway.context.database.db, 304)
-    await house.gateway.rooms.log.publish()
+    await house.gateway.context.publishLog()
   })
   afterAll(() => house.close())
   const get = (path: string, headers: Record<string, string> = {}) => fetch(house.gateway.url + path, { headers })
@@ -155,7 +155,7 @@ describe('the tiles of a log of 304 entries', () => {
     const bundle = Buffer.from(await (await get('/log/tile/entries/001.p/3')).arrayBuffer())
     expect(bundle.length).toBe(3 * 34)
 
-    const { folder } = house.gateway.rooms.log.config.transparency
+    const { folder } = house.gateway.context.config.transparency
     expect((await readdir(`${folder}/tile/0/001.p`)).sort()).toEqual(['48'])
   })
 

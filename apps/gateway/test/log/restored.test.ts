@@ -38,7 +38,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
   }
 
   const command = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', ...variables })
-  const readerOf = ({ gateway }: TestGateway) => logReader(gateway.url, gateway.rooms.log.identity.key)
+  const readerOf = ({ gateway }: TestGateway) => logReader(gateway.url, gateway.context.logIdentity.key)
   const dbOf = ({ gateway }: TestGateway) => gateway.context.database.db
 
   it('LOG-16 refuses a place where another log is published', async () => {
@@ -61,7 +61,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       await locker.put('a', '1')
       await attest(house, locker)
       await addStatements(dbOf(house), 300)
-      await house.gateway.rooms.log.publish()
+      await house.gateway.context.publishLog()
       await addStatements(dbOf(house), 3)
       await house.close()
       await copyDatabase(database, 'live')
@@ -73,7 +73,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
         .selectAll()
         .where('statement_digest', 'in', lost)
         .execute()
-      await house.gateway.rooms.log.publish()
+      await house.gateway.context.publishLog()
       const seen = await readerOf(house).head()
       const entries = await readerOf(house).entries(seen)
       expect(seen.size).toBe(804)
@@ -87,7 +87,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
         continuity: { log: 'behind', heal: expect.stringContaining('svc-gateway replay') },
       })
       expectRefusal(await askToAttest(house, locker), 503, 'database_behind')
-      await expect(house.gateway.rooms.log.publish()).rejects.toThrow('older than what this gateway has signed')
+      await expect(house.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
       // The log itself can be read.
       expect(await readerOf(house).head()).toEqual(seen)
       const shown = await command('log')
@@ -99,11 +99,11 @@ forEachDatabase('a database that is behind its published log', (database) => {
       expect(restored.code, restored.stdout).toBe(0)
       expect((await untilState(house, 'current')).continuity).toMatchObject({ log: 'ok' })
       // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
-      await house.gateway.rooms.log.publish()
+      await house.gateway.context.publishLog()
       expect(await readerOf(house).head()).toEqual(seen)
       await writable(dbOf(house)).insertInto('statements').values(rows).execute()
       const more = await addStatements(dbOf(house), 20)
-      await house.gateway.rooms.log.publish()
+      await house.gateway.context.publishLog()
       const head = await readerOf(house).head()
       await readerOf(house).expectGrown(seen, head)
       expect(await readerOf(house).entries(head)).toEqual([...entries, ...more])
@@ -116,7 +116,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       await copyDatabase(database, 'backup')
       let house = await openTestGateway({ ...variables, LOG_DIR: join(folder, 'elsewhere') })
       await addStatements(dbOf(house), 1000)
-      await house.gateway.rooms.log.publish()
+      await house.gateway.context.publishLog()
       await house.close()
       house = await openTestGateway(variables)
       expect(await untilState(house, 'behind')).toMatchObject({
@@ -144,7 +144,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
     it('LOG-51 LOG-52 ends a log that has forked by decision', async () => {
       const house = await openTestGateway(variables)
       await untilState(house, 'behind')
-      oldKey = house.gateway.rooms.log.identity.key
+      oldKey = house.gateway.context.logIdentity.key
       const placed = dbOf(house).selectFrom('log_entries').select('statement_digest').where('entry_index', '>=', 0)
       digests = (await placed.orderBy('entry_index').execute()).map(({ statement_digest }) => statement_digest)
       oldProof = await proofOf(house, digests[0]!)
@@ -158,14 +158,14 @@ forEachDatabase('a database that is behind its published log', (database) => {
       expect(ended.checkpoints.map((text) => readCheckpoint(text))).toMatchObject([{ size: 1304 }, { size: 824 }])
       // Who has not started again signs nothing.
       await untilState(house, 'behind')
-      await expect(house.gateway.rooms.log.publish()).rejects.toThrow('older than what this gateway has signed')
+      await expect(house.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
       await house.close()
     })
 
     it('LOG-51 LOG-53 begins another log with all statements', async () => {
       const house = await openTestGateway({ ...variables, LOG_DIR: join(folder, 'log-2') })
       await untilState(house, 'current')
-      while (await house.gateway.rooms.log.publish());
+      while (await house.gateway.context.publishLog());
       expect(await readerOf(house).entries(await readerOf(house).head())).toEqual(digests)
       const state = (await house.send<LogState>('GET', '/v1/log')).body
       expect(state).toMatchObject({ origin, size: digests.length, ended: [{ ...ended, ended_at: expect.any(String) }] })
@@ -188,9 +188,9 @@ forEachDatabase('a database that is behind its published log', (database) => {
       // As if another log had begun while this process was at work.
       await addStatements(dbOf(house), 1)
       await writable(dbOf(house)).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
-      await expect(house.gateway.rooms.log.publish()).rejects.toThrow('another log has begun')
+      await expect(house.gateway.context.publishLog()).rejects.toThrow('another log has begun')
       await writable(dbOf(house)).updateTable('logs').set({ origin }).execute()
-      await house.gateway.rooms.log.publish()
+      await house.gateway.context.publishLog()
       expect((await readerOf(house).head()).size).toBe(digests.length + 1)
       await house.close()
     })

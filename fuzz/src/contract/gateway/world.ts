@@ -130,7 +130,7 @@ export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWor
     const { receiptId: receipt_id, credential } = made
     for (const filename of ['a.txt', 'notes/b.txt']) await put(made, filename)
     const answer = await ask<AttestAnswer>('attest', { query: { receipt_id, sync: true }, credential })
-    await gateway.rooms.log.publish()
+    await gateway.context.publishLog()
     const { size: logSize } = await ask<LogState>('logState', {})
     const statementDigest = answer.attestation.envelope?.statement_digest ?? ''
     return { ...made, filename: 'a.txt', statementDigest, anchorTx: answer.push_result.anchor?.tx ?? '', logSize }

@@ -12,7 +12,7 @@ let answer: RequestListener
 beforeAll(async () => {
   answer = (request, response) => response.end(`of ${request.url}`)
   server = await startTestTlsServer((request, response) => answer(request, response))
-  stack.gateway.rooms.files.fetchSource = (url) => openSource(url, server.options)
+  stack.gateway.context.fetchSource = (url) => openSource(url, server.options)
 })
 afterAll(() => server.stop())
 

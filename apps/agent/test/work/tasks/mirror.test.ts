@@ -14,7 +14,7 @@ let answer: RequestListener
 
 beforeAll(async () => {
   server = await startTestTlsServer((request, response) => answer(request, response))
-  stack.gateway.rooms.files.fetchSource = fetchSource
+  stack.gateway.context.fetchSource = fetchSource
 })
 afterAll(() => server.stop())
 beforeEach(() => {
@@ -87,10 +87,10 @@ describe('mirrors', () => {
 
   it('T-08 FILE-27 do not fetch a source in a private network', async () => {
     const { isPublic: _, ...options } = server.options
-    stack.gateway.rooms.files.fetchSource = (url) => openSource(url, { ...options, resolve: resolveTo('10.0.0.1') })
+    stack.gateway.context.fetchSource = (url) => openSource(url, { ...options, resolve: resolveTo('10.0.0.1') })
     const delegation = await stack.addDelegation(mirrorOf('a'))
     await stack.nextMinute()
-    stack.gateway.rooms.files.fetchSource = fetchSource
+    stack.gateway.context.fetchSource = fetchSource
     expect(await delegation.newFindings()).toEqual([
       ['mirror_failed', { ...source('a'), reason: expect.stringMatching(/public/) }],
     ])

@@ -11,20 +11,14 @@ import type { FileRow, Locker } from '../../db/schema.ts'
 import { type CurrentBytes, currentBytes } from '../../files/direct-uploads.ts'
 import { contentNotFound, storageError } from '../../files/errors.ts'
 import { statObject } from '../../files/objects.ts'
-import type { FilesContext } from '../../files/room.ts'
-import type { Egress } from './egress.ts'
 import { checkConditions, isRangeStillGood, readRange, type Validators } from './range-requests.ts'
-
-export interface ReadingContext extends FilesContext {
-  egress: Egress
-}
 
 export interface FoundBytes extends CurrentBytes, ObjectFacts {
   locker: Locker
 }
 
 /** An object of another length than the recorded one counts as lost. */
-export async function findBytes(context: FilesContext, locker: Locker, entry: FileRow): Promise<FoundBytes> {
+export async function findBytes(context: Context, locker: Locker, entry: FileRow): Promise<FoundBytes> {
   const current = await currentBytes(context, locker, entry)
   const found = current && (await statObject(context, locker, current.key))
   if (!found || (current.file.size_bytes ?? found.size) !== found.size) {
@@ -41,7 +35,7 @@ interface About {
 
 /** Counts what is sent for the locker. */
 export async function answerBytes(
-  context: ReadingContext,
+  context: Context,
   bytes: FoundBytes,
   wire: Pick<WireRequest, 'method' | 'headers'>,
   about: About,

@@ -12,7 +12,6 @@ import { type Context, unixNow } from '../../context.ts'
 import type { Db, FileRow, Locker } from '../../db/schema.ts'
 import { fileNotFound, uploadError } from '../../files/errors.ts'
 import { pageOfFiles } from '../../files/lists/store.ts'
-import type { FilesContext } from '../../files/room.ts'
 import { findFile, findLockerOf } from '../../files/store.ts'
 import { type Grant, isGranted, keysOf } from '../../lockers/access.ts'
 
@@ -31,7 +30,7 @@ export type OpenToken = (token: string, method: string) => Promise<OpenedFile>
 const CACHED = 1000
 
 /** Checks signature, method and time before it reads the database. The locker's row says whether access has ended. */
-export function createTokenOpener(context: FilesContext): OpenToken {
+export function createTokenOpener(context: Context): OpenToken {
   const key = ed25519PublicKey(context.signers.shortUrl.publicKey) as Ed25519Verifier
   const signed = lru<string, ShortUrlToken>(CACHED)
 
@@ -60,7 +59,7 @@ export function createTokenOpener(context: FilesContext): OpenToken {
   }
 }
 
-function readGrant({ markKey }: FilesContext, locker: Locker, { minted }: ShortUrlToken): Grant | 'ended' {
+function readGrant({ markKey }: Context, locker: Locker, { minted }: ShortUrlToken): Grant | 'ended' {
   const key = minted && keysOf(locker).find((key) => markKey(locker.locker_id, key) === minted.by)
   if (minted && key === undefined) return 'ended'
   const grant = minted && key !== undefined ? { key, epoch: minted.epoch } : null

@@ -7,21 +7,22 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { lockerNotOpen, receiptNotFound } from '../../auth/errors.ts'
 import { requireServed } from '../../auth/restrictions.ts'
 import { findReceiptAndLocker } from '../../auth/store.ts'
+import type { Context } from '../../context.ts'
 import type { Db, Locker } from '../../db/schema.ts'
 import type { CurrentBytes } from '../../files/direct-uploads.ts'
 import { fileNotFound, uploadError } from '../../files/errors.ts'
 import { findStored } from '../../files/parts/store.ts'
-import { findViewed, isViewId, type ViewsContext } from '../../files/parts/view.ts'
+import { findViewed, isViewId } from '../../files/parts/view.ts'
 import { findFile, findLockerOf } from '../../files/store.ts'
 import { isLinkHandle, publicLinkOf } from '../../lockers/public-link.ts'
-import { answerBytes, type FoundBytes, findBytes, type ReadingContext } from './answer-bytes.ts'
+import { answerBytes, type FoundBytes, findBytes } from './answer-bytes.ts'
 import { refuseAsCode } from './fetch-destination.ts'
 import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
 import { needsOurTags, readRange, type Validators } from './range-requests.ts'
 import { redirectDownload } from './redirects.ts'
 
-export async function readByToken(context: ReadingContext, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
+export async function readByToken(context: Context, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
   refuseAsCode(wire.headers, opened.file.content_type)
   const bytes = await findBytes(context, opened.locker, opened.file)
   // A provider signs its addresses for GET only, knows nothing of our tags, and does not send compressed bytes as they are.
@@ -34,7 +35,7 @@ export async function readByToken(context: ReadingContext, opened: OpenedFile, w
 
 /** Never redirects: a shared link must not reveal a provider's address. */
 export async function readPublicly(
-  context: ReadingContext & ViewsContext,
+  context: Context & Context,
   { receipt_id: id, filename }: { receipt_id: string; filename: string },
   wire: WireRequest,
 ): Promise<Bytes> {
@@ -51,7 +52,7 @@ export async function readPublicly(
 
 /** By the view of an upload: while the file still has the bytes that were uploaded, and no others of its locker. */
 async function readUploaded(
-  context: ReadingContext & ViewsContext,
+  context: Context & Context,
   viewId: string,
   filename: string,
   wire: WireRequest,
@@ -98,7 +99,7 @@ function requestedBytes({ headers }: WireRequest, { size }: FoundBytes): number 
   return range === 'whole' ? size : range.end - range.start + 1
 }
 
-async function findLinkedLocker({ database: { db }, continuity }: ReadingContext, id: string): Promise<Locker> {
+async function findLinkedLocker({ database: { db }, continuity }: Context, id: string): Promise<Locker> {
   const locker = isLinkHandle(id) ? await findLockerOf(db, { link_handle: id }) : await findLockerOfReceipt(db, id)
   if (locker && publicLinkOf(locker).id === id) return locker
   throw receiptNotFound(continuity)

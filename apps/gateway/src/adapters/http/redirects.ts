@@ -9,7 +9,6 @@ import { type CurrentBytes, currentBytes } from '../../files/direct-uploads.ts'
 import { fileNotFound, storageError } from '../../files/errors.ts'
 import { insertDirectUpload, insertObject } from '../../files/object-store.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
-import type { FilesContext } from '../../files/room.ts'
 import { countedBytes, lockFile } from '../../files/store.ts'
 import { mintedRow } from '../../lockers/access.ts'
 import { awaitedUploads, FIRST_LOOK_SECONDS, refusalOf } from '../../lockers/quota.ts'
@@ -35,7 +34,7 @@ export async function redirectDownload(
 }
 
 export async function redirectUpload(
-  context: FilesContext,
+  context: Context,
   opened: OpenedFile,
   /** As the client announces it. */
   size: number | null,

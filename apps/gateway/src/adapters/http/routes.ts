@@ -1,16 +1,16 @@
 import * as transfers from '@svc/api/transfers'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { Auth } from '../../auth/room.ts'
+import type { Context } from '../../context.ts'
 import { removeFile } from '../../files/delete-file.ts'
 import { AccessEnded } from '../../lockers/access.ts'
 import { invalidToken } from './open-token.ts'
 import { readByToken, readPublicly } from './read-file.ts'
-import type { HttpContext } from './room.ts'
 import { uploadSessionRoutes } from './sessions/routes.ts'
 import { writeByToken } from './write-file.ts'
 
-export function httpRoutes(service: Service, auth: Auth, context: HttpContext): void {
+export function httpRoutes(service: Service, context: Context): void {
+  const { auth } = context
   serve(service, transfers.readByToken, async ({ params, wire }) =>
     readByToken(context, await context.openToken(params.token, wire.method), wire),
   )

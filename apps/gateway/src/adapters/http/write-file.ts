@@ -3,10 +3,10 @@ import type { Bytes } from '@svc/http-service/answer'
 import { bodyStream, requireBodyWithin } from '@svc/http-service/body-stream'
 import { type ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Context } from '../../context.ts'
 import { uploadError } from '../../files/errors.ts'
 import { isSameMediaType } from '../../files/media-type.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
-import type { FilesContext } from '../../files/room.ts'
 import { storeBytes } from '../../files/store-bytes.ts'
 import { AccessEnded } from '../../lockers/access.ts'
 import { invalidToken, type OpenedFile } from './open-token.ts'
@@ -14,7 +14,7 @@ import { redirectUpload } from './redirects.ts'
 
 /** The file changes once the new bytes are complete and durable; until then nothing of them is visible. */
 export async function writeByToken(
-  context: FilesContext,
+  context: Context,
   opened: OpenedFile,
   wire: WireRequest,
   { proxy }: { proxy?: string },

@@ -7,7 +7,7 @@ import { readAuthorization } from '@svc/s3/authorization'
 import { S3Error, s3Error } from '@svc/s3/errors'
 import { checkSignature, type SignedRequest } from '@svc/s3/signature'
 import { requireServed, requireShortLink, requireWritable } from '../../auth/restrictions.ts'
-import { unixNow } from '../../context.ts'
+import { type Context, unixNow } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
 import { isGranted } from '../../lockers/access.ts'
 import { lockersOwnedBy } from '../../lockers/store.ts'
@@ -15,7 +15,6 @@ import { bucketNames, findNamed } from './buckets/bucket-names.ts'
 import { findCredential, type S3Credential } from './credentials/find-credential.ts'
 import type { LockerScope, WalletScope } from './credentials/session-token.ts'
 import type { S3Request } from './request.ts'
-import type { S3Context } from './room.ts'
 
 export interface S3Caller {
   locker: Locker
@@ -29,7 +28,7 @@ export interface S3Caller {
 
 /** Who signed the head of a request. */
 export async function authenticate(
-  context: S3Context,
+  context: Context,
   wire: WireRequest,
 ): Promise<{ signed: SignedRequest; credential: S3Credential }> {
   const authorization = readAuthorization(wire)
@@ -51,7 +50,7 @@ export async function authenticate(
 const GUESSES: readonly string[] = ['InvalidAccessKeyId', 'SignatureDoesNotMatch']
 
 /** The lockers that a credential opens, by the names of their buckets. */
-export async function findBuckets(context: S3Context, held: S3Credential): Promise<Map<string, Locker>> {
+export async function findBuckets(context: Context, held: S3Credential): Promise<Map<string, Locker>> {
   const { database, continuity } = context
   if (!('wallet' in held)) {
     const { locker } = await openBucket(context, held, held.lockerId)
@@ -66,7 +65,7 @@ export async function findBuckets(context: S3Context, held: S3Credential): Promi
 }
 
 /** Whether a credential of one locker is about this bucket is found out by `requireAllowed`. */
-export async function openBucket(context: S3Context, held: S3Credential, bucket: string): Promise<S3Caller> {
+export async function openBucket(context: Context, held: S3Credential, bucket: string): Promise<S3Caller> {
   const locker = 'wallet' in held ? await findOwned(context, held, bucket) : await context.findLocker(held.lockerId)
   if (!locker) throw 'wallet' in held ? otherBucket(OF_WALLET) : accessEnded()
   const credential = 'wallet' in held ? scopeIn(held, locker) : held
@@ -76,7 +75,7 @@ export async function openBucket(context: S3Context, held: S3Credential, bucket:
   return { locker, bucket, held, credential }
 }
 
-async function findOwned({ database, findLocker }: S3Context, { wallet }: WalletScope, bucket: string) {
+async function findOwned({ database, findLocker }: Context, { wallet }: WalletScope, bucket: string) {
   const locker = LOCKER_ID.test(bucket) ? await findLocker(bucket) : await findNamed(database.db, wallet, bucket)
   return locker?.owner === wallet ? locker : null
 }

@@ -1,11 +1,11 @@
 import type { Bytes } from '@svc/http-service/answer'
+import type { Context } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
 import type { S3Caller } from './caller.ts'
 import type { S3Credential } from './credentials/find-credential.ts'
 import type { S3Request } from './request.ts'
-import type { S3Context } from './room.ts'
 
-export type S3Operation = (context: S3Context, request: S3Request, caller: S3Caller) => Promise<Bytes>
+export type S3Operation = (context: Context, request: S3Request, caller: S3Caller) => Promise<Bytes>
 
 export interface Verb {
   operation: S3Operation
@@ -19,7 +19,7 @@ interface S3Service {
 }
 
 export interface ServiceVerb {
-  operation: (context: S3Context, request: S3Request, service: S3Service) => Promise<Bytes>
+  operation: (context: Context, request: S3Request, service: S3Service) => Promise<Bytes>
 }
 
 /**

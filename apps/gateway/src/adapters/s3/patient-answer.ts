@@ -5,9 +5,9 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { Bytes } from '@svc/http-service/answer'
 import { writeXml } from '@svc/s3/xml'
+import type { Context } from '../../context.ts'
 import { XML_TYPE, xmlAnswer } from './answers.ts'
 import { asS3Error } from './errors.ts'
-import type { S3Context } from './room.ts'
 
 type XmlValue = Parameters<typeof writeXml>[1]
 
@@ -15,7 +15,7 @@ const SILENT_MS = 10_000
 const LATER = Symbol('later')
 
 export async function patientXmlAnswer(
-  context: Pick<S3Context, 'log'>,
+  context: Pick<Context, 'log'>,
   root: string,
   working: Promise<XmlValue>,
   silentMs = SILENT_MS,
@@ -26,7 +26,7 @@ export async function patientXmlAnswer(
 }
 
 async function* pieces(
-  context: Pick<S3Context, 'log'>,
+  context: Pick<Context, 'log'>,
   root: string,
   working: Promise<XmlValue>,
   silentMs: number,

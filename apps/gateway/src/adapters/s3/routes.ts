@@ -6,18 +6,18 @@ import type { Reply, Request, Service } from '@svc/http-service/service'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { FastifyWireRequest } from '@svc/http-service/wire-request'
 import type { S3Error } from '@svc/s3/errors'
+import type { Context } from '../../context.ts'
 import { TOKEN_HEADERS } from '../http/file-headers.ts'
 import { authenticate, findBuckets, openBucket, requireAllowed } from './caller.ts'
 import type { S3Credential } from './credentials/find-credential.ts'
 import { findServiceVerb, findVerb } from './dispatch.ts'
 import { asS3Error, errorAnswer, idHeaders } from './errors.ts'
 import { isS3Target, readPlace, type S3Request } from './request.ts'
-import type { S3Context } from './room.ts'
 
 const ROUTE = '/s3'
 const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']
 
-export function s3Routes(service: Service, context: S3Context): void {
+export function s3Routes(service: Service, context: Context): void {
   const { enabled, host } = context.config.s3
   if (!enabled) return
   service.addDoor({
@@ -58,7 +58,7 @@ interface Asked {
 }
 
 /** The body of a request is not read before its head is known to be signed, by somebody who may do what it asks for. */
-async function findOperation(context: S3Context, request: S3Request, held: S3Credential): Promise<Asked> {
+async function findOperation(context: Context, request: S3Request, held: S3Credential): Promise<Asked> {
   const { bucket, signed, wire } = request
   if (bucket === '') {
     const buckets = await findBuckets(context, held)

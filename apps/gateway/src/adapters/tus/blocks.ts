@@ -4,6 +4,7 @@
 
 import { Readable } from 'node:stream'
 import { bare } from '@svc/protocol/bytes'
+import type { Context } from '../../context.ts'
 import { hashAlong } from '../../files/hash-along.ts'
 import { writeObject } from '../../files/objects.ts'
 import { streamOf } from '../../files/parts/copy-parts.ts'
@@ -12,7 +13,6 @@ import { startChecksum } from '../../files/parts/part-digest.ts'
 import { findPartsBetween, type Part } from '../../files/parts/part-store.ts'
 import { maxFileBytes, type WrittenPart } from '../../files/parts/record-parts.ts'
 import { findSessionFile } from '../../files/parts/store.ts'
-import type { TusContext } from './room.ts'
 import type { Upload } from './upload.ts'
 
 /** The largest block, which is kept in memory while it arrives. */
@@ -27,7 +27,7 @@ export interface Progress {
   tail: Part[]
 }
 
-export async function readProgress({ database }: TusContext, { file, tus }: Upload): Promise<Progress> {
+export async function readProgress({ database }: Context, { file, tus }: Upload): Promise<Progress> {
   const offset = file.received_bytes
   const blocks = Math.floor(offset / tus.block_bytes)
   const isWhole = offset === blocks * tus.block_bytes
@@ -46,7 +46,7 @@ export function blockLength({ file, tus }: Upload, { blocks }: Progress): number
 
 /** The bytes after the tail, as an object of their own; with their SHA-256 where that is the file. */
 export async function writeTail(
-  context: TusContext,
+  context: Context,
   { session, file, tus }: Upload,
   { blocks, tail }: Progress,
   fresh: AsyncIterable<Buffer>,
@@ -62,7 +62,7 @@ export async function writeTail(
   }
 }
 
-function withSha256({ hashThread }: TusContext, source: AsyncIterable<Buffer>, size: number) {
+function withSha256({ hashThread }: Context, source: AsyncIterable<Buffer>, size: number) {
   const { bytes, hash, close } = hashAlong(hashThread, source, size)
   return { bytes, digest: async () => bare(await hash()), close }
 }
@@ -80,7 +80,7 @@ function withChecksum(source: AsyncIterable<Buffer>) {
 
 /** The tail and what follows it as one part: the whole block in its place, or an object of its own. */
 export async function joinTail(
-  context: TusContext,
+  context: Context,
   upload: Upload,
   progress: Progress,
   fresh: readonly Buffer[],
@@ -100,7 +100,7 @@ export async function joinTail(
 
 /** Null, with nothing read, when the block has to be an object of its own. */
 async function writeBlock(
-  context: TusContext,
+  context: Context,
   { session, file: { session_id, file_id }, tus }: Upload,
   { index, size }: { index: number; size: number },
   source: AsyncIterable<Buffer>,

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { Bytes } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { requireWritable } from '../../auth/restrictions.ts'
-import { unixNow } from '../../context.ts'
+import { type Context, unixNow } from '../../context.ts'
 import type { Tx } from '../../db/schema.ts'
 import type { NamedFile } from '../../files/name-files.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
@@ -20,7 +20,6 @@ import { createdAnswer } from './answers.ts'
 import { badHeader, concatInvalid, tokenInvalid, tooLong } from './errors.ts'
 import { finishUpload, isWhole } from './finish.ts'
 import { headerOf } from './headers.ts'
-import type { TusContext } from './room.ts'
 import { closeJoined, insertUpload, moveParts } from './store.ts'
 import type { TusCaller } from './tokens.ts'
 import { FILE_ID, findUpload, isUploadId, TTL_SECONDS, type Upload } from './upload.ts'
@@ -34,7 +33,7 @@ interface Final {
 }
 
 export async function joinUploads(
-  context: TusContext,
+  context: Context,
   caller: TusCaller,
   wire: WireRequest,
   final: Final,
@@ -65,7 +64,7 @@ export function partialIds(concat: string): string[] {
 }
 
 async function join(
-  context: TusContext,
+  context: Context,
   caller: TusCaller,
   ids: readonly string[],
   token: string,
@@ -92,7 +91,7 @@ async function join(
 /** Under the locks of all partial uploads. Null when they were joined meanwhile, by the same request. */
 async function takeParts(
   tx: Tx,
-  context: TusContext,
+  context: Context,
   { grant }: TusCaller,
   ids: readonly string[],
   final: SessionFile,

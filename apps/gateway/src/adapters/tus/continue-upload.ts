@@ -4,6 +4,7 @@ import type { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { requireWritable } from '../../auth/restrictions.ts'
+import type { Context } from '../../context.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
 import { abortSession } from '../../files/parts/close-session.ts'
 import { findSessionFile, lockSession, updateSessionFile } from '../../files/parts/store.ts'
@@ -12,11 +13,10 @@ import { uploadHeaders } from './answers.ts'
 import { badHeader, offsetMismatch, tooLong, uploadFinished, uploadGone } from './errors.ts'
 import { finishUpload, isWhole } from './finish.ts'
 import { headerOf, headersOnly, numberOf, requireChunk, requireVersion } from './headers.ts'
-import type { TusContext } from './room.ts'
 import { requireUpload, type Upload } from './upload.ts'
 import { appendBody } from './write-upload.ts'
 
-export async function patchUpload(context: TusContext, uploadId: string, wire: WireRequest): Promise<Bytes> {
+export async function patchUpload(context: Context, uploadId: string, wire: WireRequest): Promise<Bytes> {
   requireVersion(wire)
   requireChunk(wire)
   const offset = numberOf(wire, 'Upload-Offset')
@@ -34,7 +34,7 @@ export async function patchUpload(context: TusContext, uploadId: string, wire: W
 }
 
 /** The upload, if it goes on from there. A request with another offset disturbs nobody. */
-async function requireAt(context: TusContext, uploadId: string, offset: number): Promise<Upload> {
+async function requireAt(context: Context, uploadId: string, offset: number): Promise<Upload> {
   const upload = await requireUpload(context, uploadId)
   if (upload.tus.kind === 'final') throw uploadFinished('an upload that is joined from others takes no bytes')
   requireWritable(upload.session)
@@ -44,7 +44,7 @@ async function requireAt(context: TusContext, uploadId: string, offset: number):
 }
 
 /** Once, where it was deferred. */
-async function setLength(context: TusContext, { session, file }: Upload, length: number | null): Promise<void> {
+async function setLength(context: Context, { session, file }: Upload, length: number | null): Promise<void> {
   if (length === null || length === file.size_bytes) return
   if (file.size_bytes !== null) throw badHeader('Upload-Length', `is ${file.size_bytes} already`)
   const max = maxObjectBytes(context, session.provider)
@@ -58,7 +58,7 @@ async function setLength(context: TusContext, { session, file }: Upload, length:
   })
 }
 
-export async function deleteUpload(context: TusContext, uploadId: string, wire: WireRequest): Promise<Bytes> {
+export async function deleteUpload(context: Context, uploadId: string, wire: WireRequest): Promise<Bytes> {
   requireVersion(wire)
   const { session } = await requireUpload(context, uploadId)
   return context.takeTurn(session.session_id, async () => {
@@ -73,7 +73,7 @@ export async function deleteUpload(context: TusContext, uploadId: string, wire: 
 }
 
 /** For environments that cannot send PATCH or DELETE. */
-export function overriddenMethod(context: TusContext, uploadId: string, wire: WireRequest): Promise<Bytes> {
+export function overriddenMethod(context: Context, uploadId: string, wire: WireRequest): Promise<Bytes> {
   requireVersion(wire)
   const method = headerOf(wire, 'X-HTTP-Method-Override')
   if (method === 'PATCH') return patchUpload(context, uploadId, wire)

@@ -3,6 +3,7 @@
 import type { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Context } from '../../context.ts'
 import { generatedName, type NamedFile, nameFiles } from '../../files/name-files.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
 import { beginUpload, newSession, tooManyUnfinished } from '../../files/parts/new-session.ts'
@@ -16,13 +17,12 @@ import { badHeader, nameTaken, tooLong } from './errors.ts'
 import { finishUpload, isWhole } from './finish.ts'
 import { headerOf, isChunk, numberOf, requireChunk, requireVersion } from './headers.ts'
 import { readMetadata } from './metadata.ts'
-import type { TusContext } from './room.ts'
 import { insertUpload, type TusRow } from './store.ts'
 import type { TusCaller } from './tokens.ts'
 import { findUpload, TTL_SECONDS } from './upload.ts'
 import { appendBody } from './write-upload.ts'
 
-export async function createUpload(context: TusContext, caller: TusCaller, wire: WireRequest): Promise<Bytes> {
+export async function createUpload(context: Context, caller: TusCaller, wire: WireRequest): Promise<Bytes> {
   requireVersion(wire)
   const concat = headerOf(wire, 'Upload-Concat')
   const metadata = headerOf(wire, 'Upload-Metadata')
@@ -53,13 +53,13 @@ export async function createUpload(context: TusContext, caller: TusCaller, wire:
 }
 
 /** What the client calls the file, below the prefix of its token. */
-function nameUpload(context: TusContext, { prefix }: TusCaller, metadata: string | null): NamedFile {
+function nameUpload(context: Context, { prefix }: TusCaller, metadata: string | null): NamedFile {
   const { filename = generatedName(context), ...rest } = readMetadata(metadata)
   return nameFiles(context, [{ ...rest, filename: prefix + filename }], () => ['header', 'Upload-Metadata'])[0]!
 }
 
 async function requireFree(
-  context: TusContext,
+  context: Context,
   { locker, mayReplace }: TusCaller,
   { filename }: NamedFile,
 ): Promise<void> {
@@ -68,7 +68,7 @@ async function requireFree(
   if (file && file.object_id !== null) throw nameTaken(filename)
 }
 
-function lengthOf(context: TusContext, { locker }: TusCaller, wire: WireRequest): number | null {
+function lengthOf(context: Context, { locker }: TusCaller, wire: WireRequest): number | null {
   const length = numberOf(wire, 'Upload-Length')
   const deferred = headerOf(wire, 'Upload-Defer-Length')
   if (deferred !== null && deferred !== '1') throw badHeader('Upload-Defer-Length', 'must be 1')
@@ -88,7 +88,7 @@ const ENDING = {
 }
 
 async function insertNew(
-  context: TusContext,
+  context: Context,
   { locker, grant, mayReplace }: TusCaller,
   named: NamedFile,
   { kind, metadata, length }: { kind: TusRow['kind']; metadata: string | null; length: number | null },

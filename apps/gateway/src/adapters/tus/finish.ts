@@ -2,11 +2,11 @@
 
 import { ServiceError } from '@svc/http-service/service-error'
 import { requireWritable } from '../../auth/restrictions.ts'
+import type { Context } from '../../context.ts'
 import { dropPart } from '../../files/parts/open-parts.ts'
 import { findSession, findSessionFile, type SessionFile } from '../../files/parts/store.ts'
 import { joinTail, readProgress } from './blocks.ts'
 import { checksumMismatch, nameTaken, uploadGone } from './errors.ts'
-import type { TusContext } from './room.ts'
 import { FILE_ID, type Upload } from './upload.ts'
 import { recordAt } from './write-upload.ts'
 
@@ -16,7 +16,7 @@ export function isWhole({ size_bytes, received_bytes }: SessionFile): boolean {
 }
 
 /** Stores the file of an upload that is whole; a partial upload only waits to be joined. */
-export async function finishUpload(context: TusContext, upload: Upload): Promise<SessionFile> {
+export async function finishUpload(context: Context, upload: Upload): Promise<SessionFile> {
   const { session, file, tus } = upload
   if (tus.kind === 'partial' || file.state === 'stored') return file
   // HEAD stores what is whole, too.
@@ -39,7 +39,7 @@ export async function finishUpload(context: TusContext, upload: Upload): Promise
 }
 
 /** The length of an upload may become known after its last byte: then its tail has not been put together. */
-async function joinRest(context: TusContext, upload: Upload): Promise<void> {
+async function joinRest(context: Context, upload: Upload): Promise<void> {
   if (upload.tus.kind === 'final') return
   const progress = await readProgress(context, upload)
   if (progress.tail.length < 2) return

@@ -2,17 +2,17 @@ import type { TusUpload } from '@svc/api/tus'
 import { Answer, type Bytes } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { isoSeconds } from '@svc/protocol/evidence'
+import type { Context } from '../../context.ts'
 import { creationHeaders, uploadHeaders } from './answers.ts'
 import { finishUpload, isWhole } from './finish.ts'
 import { headersOnly, requireVersion } from './headers.ts'
-import type { TusContext } from './room.ts'
 import { requireUpload } from './upload.ts'
 
 /**
  * HEAD asks a request that is under way to stop, because its client is asking how to go on, and answers what is durable
  * then. No upload is said to be whole before its file is stored.
  */
-export async function headUpload(context: TusContext, uploadId: string, wire: WireRequest): Promise<Bytes> {
+export async function headUpload(context: Context, uploadId: string, wire: WireRequest): Promise<Bytes> {
   requireVersion(wire)
   const { session } = await requireUpload(context, uploadId)
   const upload = await context.takeTurn(session.session_id, async () => {
@@ -23,7 +23,7 @@ export async function headUpload(context: TusContext, uploadId: string, wire: Wi
 }
 
 /** The same for people, and without disturbing anybody. */
-export async function readUpload(context: TusContext, uploadId: string): Promise<Answer<TusUpload>> {
+export async function readUpload(context: Context, uploadId: string): Promise<Answer<TusUpload>> {
   const upload = await requireUpload(context, uploadId)
   const { session, file, tus } = upload
   const isPartial = tus.kind === 'partial'

@@ -2,16 +2,16 @@ import * as tus from '@svc/api/tus'
 import { answerOptions } from '@svc/http-service/send'
 import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { Auth } from '../../auth/room.ts'
 import { serveLocker } from '../../auth/serve-signed.ts'
+import type { Context } from '../../context.ts'
 import { deleteUpload, overriddenMethod, patchUpload } from './continue-upload.ts'
 import { createUpload } from './create-upload.ts'
 import { capabilities } from './headers.ts'
 import { headUpload, readUpload } from './read-upload.ts'
-import type { TusContext } from './room.ts'
 import { mintToken, tusCaller } from './tokens.ts'
 
-export function tusRoutes(service: Service, auth: Auth, context: TusContext): void {
+export function tusRoutes(service: Service, context: Context): void {
+  const { auth } = context
   serveLocker(service, auth, tus.createTusToken, ({ caller, body }) => mintToken(context, caller, body))
   serveKnown(
     service,

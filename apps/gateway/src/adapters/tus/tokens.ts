@@ -8,14 +8,13 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { LockerCaller } from '../../auth/callers.ts'
 import { limitSigner } from '../../auth/limits.ts'
 import { requireWritable } from '../../auth/restrictions.ts'
-import { unixNow } from '../../context.ts'
+import { type Context, unixNow } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
 import { folderProblem } from '../../files/name-files.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { type Grant, grantTo, isGranted } from '../../lockers/access.ts'
 import { tokenInvalid } from './errors.ts'
 import { headerOf } from './headers.ts'
-import type { TusContext } from './room.ts'
 
 /** What a token stands for. */
 interface Sealed {
@@ -41,7 +40,7 @@ export interface TusCaller {
 const DEFAULT_TTL_MINUTES = 60
 
 export async function mintToken(
-  context: TusContext,
+  context: Context,
   { locker, signer }: LockerCaller,
   { ttl_min = DEFAULT_TTL_MINUTES, prefix = '', overwrite }: Body<typeof createTusToken>,
 ): Promise<TusToken> {
@@ -64,13 +63,13 @@ export async function mintToken(
   }
 }
 
-function requirePrefix(context: TusContext, prefix: string): void {
+function requirePrefix(context: Context, prefix: string): void {
   const msg = prefix === '' ? null : folderProblem(context, prefix)
   if (msg !== null) throw new ValidationError({ loc: ['body', 'prefix'], msg })
 }
 
 /** Apart from restrictions, all faults of a token get the same answer. */
-export async function tusCaller(context: TusContext, wire: WireRequest, lockerId: string): Promise<TusCaller> {
+export async function tusCaller(context: Context, wire: WireRequest, lockerId: string): Promise<TusCaller> {
   // What opens is what this gateway sealed.
   const sealed = context.uploadTokens.open(headerOf(wire, 'X-Upload-Token') ?? '') as Sealed | null
   if (!sealed || sealed.locker !== lockerId || sealed.expires <= unixNow(context)) throw tokenInvalid()

@@ -6,6 +6,7 @@ import type { ErrorCode } from '@svc/api/errors'
 import { bodyStream } from '@svc/http-service/body-stream'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Context } from '../../context.ts'
 import { maxObjectBytes, removeObject } from '../../files/objects.ts'
 import { LostPartError } from '../../files/parts/copy-parts.ts'
 import { dropPart } from '../../files/parts/open-parts.ts'
@@ -18,7 +19,6 @@ import { type BodyPieces, piecesOf } from './body-pieces.ts'
 import { type Checksum, readChecksum } from './checksums.ts'
 import { checksumMismatch, interrupted, offsetMismatch, tooLong, uploadGone } from './errors.ts'
 import { headerOf } from './headers.ts'
-import type { TusContext } from './room.ts'
 import type { Upload } from './upload.ts'
 
 interface Writing {
@@ -32,7 +32,7 @@ interface Writing {
 
 /** The new offset. Aborting the signal ends the body where it is. */
 export async function appendBody(
-  context: TusContext,
+  context: Context,
   upload: Upload,
   wire: WireRequest,
   signal: AbortSignal,
@@ -68,7 +68,7 @@ export async function appendBody(
 }
 
 /** How many bytes the upload may still get. */
-async function requireRoom(context: TusContext, { session, file }: Upload, wire: WireRequest): Promise<number> {
+async function requireRoom(context: Context, { session, file }: Upload, wire: WireRequest): Promise<number> {
   const max = file.size_bytes ?? maxObjectBytes(context, session.provider)
   const left = max - file.received_bytes
   const arriving = Number(wire.headers['content-length'] ?? 0)
@@ -78,7 +78,7 @@ async function requireRoom(context: TusContext, { session, file }: Upload, wire:
 }
 
 /** Fills the current block as far as the body goes. False when nothing came. */
-async function writePiece(context: TusContext, writing: Writing): Promise<boolean> {
+async function writePiece(context: Context, writing: Writing): Promise<boolean> {
   const { upload, pieces, progress } = writing
   const wanted = blockLength(upload, progress) - tailBytes(progress)
   // Where the upload is at its end, one more byte is asked for, and refused by the limit of the body.
@@ -104,7 +104,7 @@ async function writePiece(context: TusContext, writing: Writing): Promise<boolea
 const STREAMED_BYTES = 1024 * 1024
 
 /** The same without memory for a block. */
-async function streamPiece(context: TusContext, writing: Writing, wanted: number): Promise<boolean> {
+async function streamPiece(context: Context, writing: Writing, wanted: number): Promise<boolean> {
   const { upload, pieces, progress } = writing
   const most = Math.min(Math.max(wanted, 1), STREAMED_BYTES)
   const part = await writeTail(context, upload, progress, pieces.upTo(most), null)
@@ -145,7 +145,7 @@ function advance({ upload, progress, parts }: Writing, part: WrittenPart, bytes:
   }
 }
 
-async function record(context: TusContext, writing: Writing): Promise<void> {
+async function record(context: Context, writing: Writing): Promise<void> {
   const { upload, progress, parts, from } = writing
   if (parts.length === 0) return
   // After an error that is no refusal they may be recorded: then the sweep decides about them.
@@ -161,7 +161,7 @@ async function record(context: TusContext, writing: Writing): Promise<void> {
 
 /** Moves the offset from where it is by parts that are written. */
 export async function recordAt(
-  context: TusContext,
+  context: Context,
   { session, file, tus }: Upload,
   offset: number,
   parts: readonly WrittenPart[],
@@ -200,6 +200,6 @@ function requireWhole(pieces: BodyPieces, checksum: Checksum | null): void {
 }
 
 /** What is not recorded. */
-async function dropParts(context: TusContext, { upload, parts }: Writing): Promise<void> {
+async function dropParts(context: Context, { upload, parts }: Writing): Promise<void> {
   for (const part of parts) await dropPart(context, upload.session, part)
 }

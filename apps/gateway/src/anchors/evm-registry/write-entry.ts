@@ -8,23 +8,22 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { PermanentError } from '@svc/queue/queue'
 import type { Hex } from 'viem'
 import { checkBudget, giveBack, type Refusal, spend } from '../../budgets/budgets.ts'
-import { unixNow } from '../../context.ts'
+import { type Context, unixNow } from '../../context.ts'
 import type { Db, RegistryEntryTable, Tx } from '../../db/schema.ts'
 import { delayOf, limitsOf } from '../budget.ts'
-import type { AnchorsContext } from '../room.ts'
 import { noteOfStatement } from '../store.ts'
 import type { EvmRegistry } from './client.ts'
 import { RegistryError } from './errors.ts'
 import { changeEntry, findEntry, openEntries } from './store.ts'
 
-type Parts = Pick<AnchorsContext, 'database' | 'config' | 'now' | 'log' | 'continuity'>
+type Parts = Pick<Context, 'database' | 'config' | 'now' | 'log' | 'continuity'>
 
 /**
  * Throws when the entry cannot be written now; the reason is recorded with it. An entry that the budget does not allow
  * yet is `deferred`: it is left to the next run of `retryEntries`.
  */
 export async function writeEntry(
-  context: Parts & Pick<AnchorsContext, 'evmRegistry'>,
+  context: Parts & Pick<Context, 'evmRegistry'>,
   receiptId: string,
 ): Promise<'done' | 'deferred'> {
   const { evmRegistry, database } = context
@@ -36,7 +35,7 @@ const RETRY_LIMIT = 50
 
 /** Writes the open entry of one receipt, or the oldest of all, including those whose job has given up. */
 export async function retryEntries(
-  context: AnchorsContext,
+  context: Context,
   { receipt_id, limit = RETRY_LIMIT }: { receipt_id?: string; limit?: number },
 ) {
   const { db } = context.database
@@ -59,7 +58,7 @@ export async function retryEntries(
 }
 
 /** For callers that repeat a call which answers 5xx (INT-05). */
-export async function answerRetry(context: AnchorsContext, body: { receipt_id?: string; limit?: number }) {
+export async function answerRetry(context: Context, body: { receipt_id?: string; limit?: number }) {
   const { run, retryable } = await retryEntries(context, body)
   if (retryable === 0) return run
   throw new ServiceError('chain_unavailable', `${retryable} of ${run.attempted} entries could not be written now`, {

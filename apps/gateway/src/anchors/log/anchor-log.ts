@@ -9,14 +9,12 @@ import { sendOnce } from '@svc/payments/transactions'
 import { fromHex } from '@svc/protocol/bytes'
 import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
 import { checkBudget, giveBack, spend } from '../../budgets/budgets.ts'
-import { unixNow } from '../../context.ts'
+import { type Context, unixNow } from '../../context.ts'
 import { anchorKey } from '../../continuity/documents.ts'
 import type { LogAnchorTable, LogCheckpointTable } from '../../db/schema.ts'
-import type { LogContext } from '../../log/room.ts'
 import { memoInstruction } from '../memo.ts'
 import type { Publisher } from '../publisher.ts'
 import { lostTransaction } from '../record-outcome.ts'
-import type { AnchorsContext } from '../room.ts'
 import { dueCheckpoint } from './due-checkpoint.ts'
 import { changeLogAnchor, deleteLogAnchor, insertLogAnchor, logAnchorsIn, newestLogAnchor } from './store.ts'
 
@@ -27,21 +25,18 @@ type Result = 'anchored' | 'waiting'
 const BUDGET = { budget: 'publication', limits: [{ who: 'log', count: 0, seconds: 86_400 }] } as const
 const AT_ONCE = 256
 
-export async function anchorLog(
-  context: AnchorsContext,
-  { identity, published }: Pick<LogContext, 'identity' | 'published'>,
-): Promise<void> {
-  const { publisher, database } = context
+export async function anchorLog(context: Context): Promise<void> {
+  const { publisher, database, logIdentity, publishedLog } = context
   if (!publisher) return
   await watchLanded(context, publisher)
   const [open] = await logAnchorsIn(database.db, 'sent', 1)
-  const due = open ? null : await dueCheckpoint(context, (await published.newest())?.size ?? 0)
-  if (open || due) await publish(context, publisher, identity.key.name, due)
+  const due = open ? null : await dueCheckpoint(context, (await publishedLog.newest())?.size ?? 0)
+  if (open || due) await publish(context, publisher, logIdentity.key.name, due)
 }
 
 /** With null, only what was sent before is resolved. */
 async function publish(
-  context: AnchorsContext,
+  context: Context,
   publisher: Publisher,
   origin: string,
   due: LogCheckpointTable | null,
@@ -94,7 +89,7 @@ function payloadOf(origin: string, { size, root }: LogCheckpointTable) {
 }
 
 function draft(
-  context: AnchorsContext,
+  context: Context,
   { signer }: Publisher,
   origin: string,
   checkpoint: LogCheckpointTable,
@@ -115,7 +110,7 @@ function draft(
 
 /** Whether the checkpoint is on chain now. What is lost is published by the next run, which signs anew. */
 export async function recordLogAnchor(
-  context: Pick<AnchorsContext, 'database' | 'log'>,
+  context: Pick<Context, 'database' | 'log'>,
   nodes: Pick<SolanaNodes, 'costs'>,
   anchor: LogAnchorTable,
   found: SolanaOutcome,
@@ -144,7 +139,7 @@ export async function recordLogAnchor(
 }
 
 /** Until they are final; the chain may drop a confirmed block. */
-async function watchLanded(context: AnchorsContext, publisher: Publisher): Promise<void> {
+async function watchLanded(context: Context, publisher: Publisher): Promise<void> {
   const landed = await logAnchorsIn(context.database.db, 'landed', AT_ONCE)
   const outcomes = await outcomesOf(publisher.nodes, landed)
   for (const [i, anchor] of landed.entries()) {

@@ -1,11 +1,11 @@
 import type { NextAnchor } from '@svc/api/usage'
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { AnchorsContext } from '../room.ts'
+import type { Context } from '../../context.ts'
 import { findPlace, newestLogAnchor } from './store.ts'
 
 /** When the log brings a statement on chain; null where it has, and where checkpoints are not anchored. */
 export async function nextLogAnchor(
-  { config, database: { db }, publisher }: Pick<AnchorsContext, 'config' | 'database' | 'publisher'>,
+  { config, database: { db }, publisher }: Pick<Context, 'config' | 'database'> & { publisher: object | null },
   statement: { receipt_id: string; sequence: number },
 ): Promise<NextAnchor | null> {
   const { logSeconds } = config.anchors

@@ -1,17 +1,15 @@
 // How far the log is, and how it stands with those who vouch for it: its witnesses and the chain.
 
 import { formatKey } from '@svc/transparency/note'
-import { unixNow } from '../../context.ts'
-import type { LogContext } from '../../log/room.ts'
+import { type Context, unixNow } from '../../context.ts'
 import { countEntries } from '../../log/store.ts'
 import { findWitnesses } from '../../log/witnesses/store.ts'
-import type { AnchorsContext } from '../room.ts'
 import { waitingSince } from './due-checkpoint.ts'
 
-export async function logStanding(context: AnchorsContext, { published }: Pick<LogContext, 'published'>) {
-  const { config, database } = context
+export async function logStanding(context: Context) {
+  const { config, database, publishedLog } = context
   const answers = new Map((await findWitnesses(database.db)).map((row) => [row.witness, row]))
-  const size = (await published.checkpoint())?.size ?? 0
+  const size = (await publishedLog.checkpoint())?.size ?? 0
   const witnesses = (config.transparency.policy?.witnesses ?? []).filter(({ url }) => url !== null)
   return {
     size,
@@ -23,7 +21,7 @@ export async function logStanding(context: AnchorsContext, { published }: Pick<L
 }
 
 /** How late the next anchor is; null where checkpoints are not anchored. */
-async function overdueSeconds(context: AnchorsContext, size: number): Promise<number | null> {
+async function overdueSeconds(context: Context, size: number): Promise<number | null> {
   const { logSeconds } = context.config.anchors
   if (!context.publisher || logSeconds === 0) return null
   const waiting = await waitingSince(context, size)

@@ -12,7 +12,7 @@ import { limitStranger } from '../../auth/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { createObjectReader } from '../../files/confirm/hash-object.ts'
 import { findLockerOf } from '../../files/store.ts'
-import { type Attested, type FactsContext, factsOf, readAttested } from '../read-evidence.ts'
+import { type Attested, factsOf, readAttested } from '../read-evidence.ts'
 import { cacheOutcomes } from './cache-outcomes.ts'
 import { type Rehashed, rehash } from './rehash.ts'
 
@@ -25,7 +25,7 @@ const MAX_CACHED_DIFFERENCES = 1000
 const BYTES_PER_FILE = 65_536
 
 /** Each statement is read once for all requests within a minute (T-10). */
-export function createRecompute(context: FactsContext) {
+export function createRecompute(context: Context) {
   const readObject = createObjectReader(context.providers)
   const cached = cacheOutcomes<Recomputed>(context.now, ({ differing }) => differing.size <= MAX_CACHED_DIFFERENCES)
   let running = 0
@@ -53,7 +53,7 @@ export function createRecompute(context: FactsContext) {
   }
 }
 
-async function* pieces(context: FactsContext, attested: Attested, outcome: Recomputed, cached: boolean) {
+async function* pieces(context: Context, attested: Attested, outcome: Recomputed, cached: boolean) {
   const { record: of } = attested
   const { merkle_root, file_count } = of.record
   const { merkleRoot, fileCount, totalBytes, differing, checkedAt } = outcome

@@ -10,9 +10,9 @@ import type { AttestationRecord } from '../../attestations/record.ts'
 import { findRecord } from '../../attestations/store.ts'
 import { isLong } from '../../attestations/view.ts'
 import { limitStranger } from '../../auth/limits.ts'
-import { unixNow } from '../../context.ts'
+import { type Context, unixNow } from '../../context.ts'
 import type { Db } from '../../db/schema.ts'
-import { type FactsContext, factsOf, readAttested } from '../read-evidence.ts'
+import { factsOf, readAttested } from '../read-evidence.ts'
 import { cacheOutcomes } from './cache-outcomes.ts'
 import { type SnapshotDigests, snapshotDigests } from './snapshot-digests.ts'
 
@@ -20,7 +20,7 @@ type Digests = SnapshotDigests | null
 type Check = 'passed' | 'failed' | 'not_checked'
 
 /** Long lists of files are hashed one at a time, and their digests are cached. */
-export function createSelfVerify(context: FactsContext) {
+export function createSelfVerify(context: Context) {
   const { db } = context.database
   const oneAtATime = limit(1)
   const cached = cacheOutcomes<Digests>(context.now, (digests) => digests !== null)

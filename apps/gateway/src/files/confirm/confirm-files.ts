@@ -1,12 +1,12 @@
 import type { ConfirmedFile, ConfirmedFiles } from '@svc/api/confirm-files'
 import { ServiceError } from '@svc/http-service/service-error'
-import type { FilesContext } from '../room.ts'
+import type { Context } from '../../context.ts'
 import { confirmNames, type Outcome } from './confirm-names.ts'
 import { type ConfirmRequest, lockerToConfirm, requestedFields } from './confirm-request.ts'
 
 /** Hashes a file's bytes and records the hash. A confirmed file gets the recorded answer again (AMB-58). */
 export async function confirmFile(
-  context: FilesContext,
+  context: Context,
   request: ConfirmRequest<{ receipt_id: string; filename: string }>,
 ): Promise<ConfirmedFile> {
   const { receipt_id, filename } = requestedFields(request, 'receipt_id', 'filename')
@@ -20,7 +20,7 @@ export async function confirmFile(
 
 /** Answers in the order of the request. A repeated name is confirmed once and answered each time. */
 export async function confirmFiles(
-  context: FilesContext,
+  context: Context,
   request: ConfirmRequest<{ receipt_id: string; filenames: string[] }>,
 ): Promise<ConfirmedFiles> {
   const { receipt_id, filenames } = requestedFields(request, 'receipt_id', 'filenames')

@@ -5,7 +5,7 @@ import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { limit } from '@svc/concurrency/locks'
 import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { unixNow } from '../../context.ts'
+import { type Context, unixNow } from '../../context.ts'
 import type { FileRow, Locker } from '../../db/schema.ts'
 import { deliverLater } from '../delivery/schedule.ts'
 import { adoptUploads, bytesOf } from '../direct-uploads.ts'
@@ -17,7 +17,7 @@ import {
   nothingToConfirm,
   storageError,
 } from '../errors.ts'
-import type { FilesContext } from '../room.ts'
+import { manifestChanged } from '../manifest-changed.ts'
 import { changeManifest, findFiles, recordHashes } from '../store.ts'
 import type { LockerToConfirm } from './confirm-request.ts'
 import type { Reading } from './hash-object.ts'
@@ -47,7 +47,7 @@ const READ_AT_ONCE = 4
 
 /** Inspects and records the files; those that changed meanwhile are inspected again. */
 export async function confirmNames(
-  context: FilesContext,
+  context: Context,
   access: LockerToConfirm,
   filenames: readonly string[],
 ): Promise<Confirmation> {
@@ -68,7 +68,7 @@ export async function confirmNames(
   return { outcomes, reattest }
 }
 
-async function inspectFiles(context: FilesContext, { locker, tellsRecorded }: LockerToConfirm, filenames: string[]) {
+async function inspectFiles(context: Context, { locker, tellsRecorded }: LockerToConfirm, filenames: string[]) {
   const files = await findFiles(context.database.db, locker.locker_id, filenames)
   const known = new Set(files.map(({ filename }) => filename))
   const missing = filenames.filter((filename) => !known.has(filename))
@@ -89,7 +89,7 @@ async function inspectFiles(context: FilesContext, { locker, tellsRecorded }: Lo
   return { inspections, decided }
 }
 
-async function inspectFile(context: FilesContext, locker: Locker, file: FileRow): Promise<Outcome | Inspection> {
+async function inspectFile(context: Context, locker: Locker, file: FileRow): Promise<Outcome | Inspection> {
   // A redirected client may have uploaded newer bytes than the recorded ones.
   if (isConfirmed(file) && file.upload_object_id === null) return file
   try {
@@ -117,7 +117,7 @@ function judge({ locker_id, filename, expected_hash }: FileRow, reading: Reading
  * Records all hashes in one transaction, as one change of the manifest. Files that changed since they were inspected
  * get no outcome.
  */
-async function recordInspections(context: FilesContext, locker: Locker, inspections: readonly Inspection[]) {
+async function recordInspections(context: Context, locker: Locker, inspections: readonly Inspection[]) {
   if (inspections.length === 0) return { outcomes: [], reattest: null }
   const { locker_id } = locker
   const at = isoSeconds(unixNow(context))
@@ -137,7 +137,7 @@ async function recordInspections(context: FilesContext, locker: Locker, inspecti
     const bytes = recorded.reduce((sum, { size }) => sum + size, 0)
     const unconfirmed = recorded.reduce((sum, { unconfirmed }) => sum - unconfirmed, 0)
     await changeManifest(tx, locker_id, { at, bytes, unconfirmed })
-    return { files, reattest: await context.manifestChanged(tx, locker) }
+    return { files, reattest: await manifestChanged(context, tx, locker) }
   })
   const outcomes = inspections.flatMap(({ filename, objectId, verdict }): [string, Outcome][] => {
     const file = files.get(filename)

@@ -5,8 +5,8 @@ import type * as lockers from '@svc/api/lockers'
 import { JsonStream } from '@svc/http-service/answer'
 import type { LockerCaller } from '../../auth/callers.ts'
 import { limitSigner } from '../../auth/limits.ts'
+import type { Context } from '../../context.ts'
 import type { Db } from '../../db/schema.ts'
-import type { FilesContext } from '../room.ts'
 import { findFiles } from '../store.ts'
 import { downloadUrl, mapInChunks, type UrlMinter, urlMinter } from '../urls.ts'
 import { type FilePage, firstPageOf, isLong, jsonItems, nextCursor, pagesFrom, readPage } from './file-pages.ts'
@@ -14,7 +14,7 @@ import type { ListedFile } from './store.ts'
 
 /** Download URLs of the named files, in the order of the request, each name once. */
 export async function fileUrls(
-  context: FilesContext,
+  context: Context,
   caller: LockerCaller,
   { filenames, ttl_min }: Body<typeof files.fileUrls>,
 ): Promise<DownloadUrls> {
@@ -35,7 +35,7 @@ export async function fileUrls(
 
 /** Download URLs of all files in the locker. */
 export async function lockerUrls(
-  context: FilesContext,
+  context: Context,
   caller: LockerCaller,
   query: Query<typeof lockers.lockerUrls>,
 ): Promise<DownloadUrls | JsonStream<DownloadUrls>> {
@@ -50,11 +50,7 @@ export async function lockerUrls(
 }
 
 /** Of the first page; the rest is read with the cursor. */
-export async function firstUrls(
-  context: FilesContext,
-  caller: LockerCaller,
-  ttlMinutes: number,
-): Promise<DownloadUrls> {
+export async function firstUrls(context: Context, caller: LockerCaller, ttlMinutes: number): Promise<DownloadUrls> {
   await limitSigner(context, caller.signer)
   const { locker_id } = caller.locker
   const page = await readPage(context.database.db, locker_id, firstPageOf({}))

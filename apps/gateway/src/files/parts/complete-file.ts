@@ -6,7 +6,6 @@ import { type Context, unixNow } from '../../context.ts'
 import type { Tx } from '../../db/schema.ts'
 import { storageError } from '../errors.ts'
 import { releaseObjects } from '../object-store.ts'
-import type { FilesContext } from '../room.ts'
 import {
   copyParts,
   deleteLostParts,
@@ -17,14 +16,9 @@ import {
   underLease,
 } from './copy-parts.ts'
 import { fileKey } from './open-parts.ts'
-import type { PartHashes } from './part-hashes.ts'
 import { digestsOf, findParts, type Part, updatePart } from './part-store.ts'
 import { maxFileBytes } from './record-parts.ts'
 import { findSessionFile, type SessionFile, updateSessionFile } from './store.ts'
-
-export interface FinalizerContext extends FilesContext {
-  partHashes: PartHashes
-}
 
 /** A file whose object was completed: afterwards its parts can be read from there. */
 export interface CompletedFile extends JoinedFile {
@@ -33,7 +27,7 @@ export interface CompletedFile extends JoinedFile {
 
 /** Null when parts are lost. `changed`: parts came meanwhile, or another gateway has the session. */
 export async function completeFile(
-  context: FinalizerContext,
+  context: Context,
   finalizing: Finalizing,
   upload: PartsUpload,
   file: SessionFile,
@@ -73,7 +67,7 @@ const MAX_PLACED = 100
  * when one is lost.
  */
 async function placeParts(
-  context: FinalizerContext,
+  context: Context,
   finalizing: Finalizing,
   upload: PartsUpload,
   file: SessionFile,
@@ -132,7 +126,7 @@ async function complete(
 
 /** What has to be read again for it is checked part by part. Null when a part is lost. */
 async function hashOf(
-  context: FinalizerContext,
+  context: Context,
   finalizing: Finalizing,
   file: SessionFile,
   parts: readonly Part[],

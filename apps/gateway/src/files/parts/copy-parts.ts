@@ -9,7 +9,6 @@ import type { Grant } from '../../lockers/access.ts'
 import { hashAlong } from '../hash-along.ts'
 import { releaseObjects } from '../object-store.ts'
 import { type NewObject, writeObject } from '../objects.ts'
-import type { FilesContext } from '../room.ts'
 import { startCheck } from './part-digest.ts'
 import { deletePart, type Part } from './part-store.ts'
 import { isSealed } from './record-parts.ts'
@@ -33,7 +32,7 @@ export interface JoinedFile {
 
 /** Null when a part turns out to be lost. */
 export function copyParts(
-  context: FilesContext,
+  context: Context,
   finalizing: Finalizing,
   file: SessionFile,
   parts: readonly Part[],

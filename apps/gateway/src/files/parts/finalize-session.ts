@@ -6,7 +6,6 @@ import { type Context, unixNow } from '../../context.ts'
 import { grantOf } from '../../lockers/access.ts'
 import { findLockerOf } from '../store.ts'
 import { closeFinished, closeOver, isOver, resumable } from './close-session.ts'
-import type { FinalizerContext } from './complete-file.ts'
 import type { Finalizing } from './copy-parts.ts'
 import { isFinalRefusal, sessionNotFound } from './errors.ts'
 import { findSession, findSessionFiles, leaseSession, type Session, setLeaseUntil } from './store.ts'
@@ -25,7 +24,7 @@ const LEASE_SECONDS = 15
 const RENEW_MS = 5000
 
 /** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first. */
-export function createSessionFinalizer(context: FinalizerContext): FinalizeSession {
+export function createSessionFinalizer(context: Context): FinalizeSession {
   const onePerSession = keyedMutex()
   const [limitAll, limitOwner] = [limit(COPIES_AT_ONCE), keyedLimit(COPIES_OF_OWNER)]
   const limitCopies: KeyedLimit = (owner, copy) => limitOwner(owner, () => limitAll(copy))
@@ -36,7 +35,7 @@ export function createSessionFinalizer(context: FinalizerContext): FinalizeSessi
 }
 
 /** False while another gateway has the session. */
-async function advance(context: FinalizerContext, sessionId: string, limitCopies: KeyedLimit): Promise<boolean> {
+async function advance(context: Context, sessionId: string, limitCopies: KeyedLimit): Promise<boolean> {
   const session = await requireSession(context, sessionId)
   if (session.closed_at !== null) return true
   // It goes on when the restriction is lifted (T-80).
@@ -60,7 +59,7 @@ async function advance(context: FinalizerContext, sessionId: string, limitCopies
 }
 
 async function storeFiles(
-  context: FinalizerContext,
+  context: Context,
   session: Session,
   finalizing: Pick<Finalizing, 'leaseId' | 'limitCopies'>,
 ): Promise<StoreOutcome> {

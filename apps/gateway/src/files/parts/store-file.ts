@@ -3,16 +3,15 @@
 import type { ServiceError } from '@svc/http-service/service-error'
 import { withPrefix } from '@svc/protocol/bytes'
 import { isRestrictionError } from '../../auth/restrictions.ts'
-import { unixNow } from '../../context.ts'
+import { type Context, unixNow } from '../../context.ts'
 import type { Tx } from '../../db/schema.ts'
 import { AccessEnded } from '../../lockers/access.ts'
 import { requireQuota } from '../../lockers/quota.ts'
 import { findCurrent } from '../direct-uploads.ts'
 import { removeObject } from '../objects.ts'
 import { placeObjectIn } from '../place-object.ts'
-import type { FilesContext } from '../room.ts'
 import { isChosen } from './choose-parts.ts'
-import { type CompletedFile, completeFile, type FinalizerContext, noteComplete } from './complete-file.ts'
+import { type CompletedFile, completeFile, noteComplete } from './complete-file.ts'
 import { copyParts, type Finalizing, type JoinedFile, nullIfLost, streamOf, underLease } from './copy-parts.ts'
 import { isFinalRefusal, otherFileThere } from './errors.ts'
 import { fileKey, uploadOf } from './open-parts.ts'
@@ -39,7 +38,7 @@ export type StoreOutcome = 'done' | 'superseded' | 'restricted'
  * session was revoked. `restricted`: the locker takes nothing for now.
  */
 export async function storeFile(
-  context: FinalizerContext,
+  context: Context,
   finalizing: Finalizing,
   { session_id, file_id }: SessionFile,
 ): Promise<StoreOutcome> {
@@ -80,7 +79,7 @@ function isNameTaken(file: SessionFile, { code }: ServiceError): boolean {
 }
 
 /** Its parts are of no more use. */
-async function refuse(context: FinalizerContext, finalizing: Finalizing, file: SessionFile): Promise<StoreOutcome> {
+async function refuse(context: Context, finalizing: Finalizing, file: SessionFile): Promise<StoreOutcome> {
   const { session_id, file_id } = file
   const isLeased = await underLease(context, finalizing, file, async (tx) => {
     await releaseParts(tx, { session_id, file_id }, { since: unixNow(context) })
@@ -100,7 +99,7 @@ const NO_PARTS = {
 }
 
 async function joinParts(
-  context: FinalizerContext,
+  context: Context,
   finalizing: Finalizing,
   file: SessionFile,
 ): Promise<JoinedFile | CompletedFile | 'changed' | null> {
@@ -115,7 +114,7 @@ async function joinParts(
 
 /** Its object becomes the file's. */
 async function onlyPart(
-  context: FinalizerContext,
+  context: Context,
   finalizing: Finalizing,
   file: SessionFile,
   part: Part,
@@ -132,7 +131,7 @@ async function onlyPart(
 /** One transaction changes the locker and the session. */
 async function commitFile(
   tx: Tx,
-  context: FilesContext,
+  context: Context,
   { locker, leaseId, grant }: Finalizing,
   file: SessionFile,
   joined: JoinedFile | CompletedFile,

@@ -10,7 +10,6 @@ import { requireQuota } from '../../lockers/quota.ts'
 import { hashAlong } from '../hash-along.ts'
 import { type NewObject, writeObject } from '../objects.ts'
 import { findLockerOf } from '../store.ts'
-import type { PartsContext } from './context.ts'
 import {
   fileNotInSession,
   fileSealed,
@@ -73,7 +72,7 @@ export async function requireOpenFile(context: Context, session: Session, fileId
 /** From this size on a part is written where it stays: so is what follows, as the last part. */
 const LARGE_BYTES = 256 * 1024
 
-export async function storePart(context: PartsContext, arriving: ArrivingPart): Promise<StoredPart> {
+export async function storePart(context: Context, arriving: ArrivingPart): Promise<StoredPart> {
   const { session, file, size, index } = arriving
   const maxBytes = maxFileBytes(context, session.provider, file)
   if (size !== null && size > maxBytes) throw fileTooLarge(maxBytes)
@@ -99,7 +98,7 @@ export async function requireQuotaForPart(
 }
 
 /** With a SHA-256, which is the file's where this is its only part. */
-async function storeAside(context: PartsContext, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
+async function storeAside(context: Context, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
   const hashed = hashAlong(context.hashThread, arriving.bytes as AsyncIterable<Buffer>, arriving.size)
   try {
     const object = await writeAside(context, arriving, hashed.bytes)
@@ -115,7 +114,7 @@ interface Place {
   maxBytes: number
 }
 
-async function storeLarge(context: PartsContext, arriving: ArrivingPart, place: Place): Promise<StoredPart> {
+async function storeLarge(context: Context, arriving: ArrivingPart, place: Place): Promise<StoredPart> {
   const { session, file } = arriving
   const { index, size, maxBytes } = place
   const hasSha256 = arriving.hasSha256 || (await context.mayBeReadByOlderRelease())
@@ -142,7 +141,7 @@ async function storeLarge(context: PartsContext, arriving: ArrivingPart, place: 
 
 /** With the file's type: if this is the only part, its object becomes the file's. */
 async function writeAside(
-  context: PartsContext,
+  context: Context,
   { session: { provider }, file, size, maxPartBytes }: ArrivingPart,
   bytes: Readable,
 ): Promise<NewObject> {
@@ -156,7 +155,7 @@ async function writeAside(
 }
 
 async function recordPart(
-  context: PartsContext,
+  context: Context,
   { session, file, grant, ...arriving }: ArrivingPart,
   written: Pick<WrittenPart, 'object' | 'ref' | 'digest'>,
   maxBytes: number,

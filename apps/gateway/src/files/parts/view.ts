@@ -20,17 +20,13 @@ export function createViewIds(signer: Ed25519Signer): ViewId {
   return (sessionId) => `${sessionId}.${toBase64Url(createHmac('sha256', secret).update(sessionId).digest())}`
 }
 
-export interface ViewsContext extends Pick<Context, 'database' | 'now'> {
-  viewId: ViewId
-}
-
 /** Neither receipt ids nor the handles of public links begin so. */
 export function isViewId(id: string): boolean {
   return id.startsWith('us_')
 }
 
 /** The session that is seen by it; null for one that does not exist, is over, or whose opener has lost access. */
-export async function findViewed(context: ViewsContext, id: string): Promise<Session | null> {
+export async function findViewed(context: Context, id: string): Promise<Session | null> {
   const [sessionId = ''] = id.split('.')
   if (!isSame(context.viewId(sessionId), id)) return null
   const session = await findSession(context.database.db, sessionId)

@@ -22,8 +22,7 @@ import { asProblem } from '@svc/payments/selling/mpp/problems'
 import { boughtAnswer } from '@svc/payments/selling/mpp/receipt'
 import { keccak256, toBytes } from 'viem'
 import { limitStranger } from '../../auth/limits.ts'
-import { unixNow } from '../../context.ts'
-import type { PurchasesContext } from '../context.ts'
+import { type Context, unixNow } from '../../context.ts'
 import { storageCharges, textsOf } from '../quote.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
 import { confirmation, confirmShown } from './transaction.ts'
@@ -37,11 +36,7 @@ type Confirm = Body<typeof confirmStorage>
 type Bought = Answer<Confirmation>
 
 /** Clients repeat the order that was answered with the challenge. Null without a credential. */
-export async function buyWithCredential(
-  context: PurchasesContext,
-  order: Order,
-  wire: WireRequest,
-): Promise<Bought | null> {
+export async function buyWithCredential(context: Context, order: Order, wire: WireRequest): Promise<Bought | null> {
   const credential = await readCounted(context, wire)
   if (!credential) return null
   const request = await findQuote(context, credential)
@@ -51,7 +46,7 @@ export async function buyWithCredential(
 
 /** Null without a credential. */
 export async function confirmWithCredential(
-  context: PurchasesContext,
+  context: Context,
   body: Confirm,
   wire: WireRequest,
 ): Promise<Bought | null> {
@@ -62,7 +57,7 @@ export async function confirmWithCredential(
 }
 
 /** A credential that cannot be used is counted like one that can. */
-async function readCounted(context: PurchasesContext, wire: WireRequest): Promise<Credential | null> {
+async function readCounted(context: Context, wire: WireRequest): Promise<Credential | null> {
   if (wire.headers.authorization === undefined) return null
   try {
     const credential = readCredential(wire.headers.authorization)
@@ -74,18 +69,13 @@ async function readCounted(context: PurchasesContext, wire: WireRequest): Promis
   }
 }
 
-async function findQuote({ database }: PurchasesContext, { payReqId }: Credential): Promise<PayRequest> {
+async function findQuote({ database }: Context, { payReqId }: Credential): Promise<PayRequest> {
   const request = await findPayRequest(database.db, payReqId)
   if (!request) throw asProblem(unknownChallenge())
   return request
 }
 
-async function pay(
-  context: PurchasesContext,
-  request: PayRequest,
-  credential: Credential,
-  wire: WireRequest,
-): Promise<Bought> {
+async function pay(context: Context, request: PayRequest, credential: Credential, wire: WireRequest): Promise<Bought> {
   try {
     return await paid(context, request, credential, wire)
   } catch (error) {
@@ -93,12 +83,7 @@ async function pay(
   }
 }
 
-async function paid(
-  context: PurchasesContext,
-  request: PayRequest,
-  credential: Credential,
-  wire: WireRequest,
-): Promise<Bought> {
+async function paid(context: Context, request: PayRequest, credential: Credential, wire: WireRequest): Promise<Bought> {
   const { charges, payee } = storageCharges(context.config, JSON.parse(request.quote) as Quote)
   const named = chargeOf(credential, charges, textsOf(request), payee)
   const shown = shownTransaction(named)
@@ -118,11 +103,7 @@ async function paid(
  * After a signed payment that never pays, the challenges of the same quote: a payer who signs them once more signs the same
  * authorization, which pays once. Not while the quote is paid, being paid or expired.
  */
-async function challengesAgain(
-  { database, config, ...context }: PurchasesContext,
-  request: PayRequest,
-  wire: WireRequest,
-) {
+async function challengesAgain({ database, config, ...context }: Context, request: PayRequest, wire: WireRequest) {
   const { db } = database
   const { pay_req_id, expires_at } = request
   if (unixNow(context) > expires_at) return null
@@ -144,7 +125,7 @@ function otherOrder(field: string, quoted: string): ValidationError {
 
 /** The payment as the x402 endpoint settles it: the same checks, limits and receipts. */
 function signedTransfer(
-  { settlers }: PurchasesContext,
+  { settlers }: Context,
   request: PayRequest,
   { charge: { leg }, challenge, payload }: ReturnType<typeof chargeOf>,
   wire: WireRequest,

@@ -1,12 +1,12 @@
 // Paying from a page in a browser, which reaches no node by itself.
 
 import type { PageSeller } from '@svc/payments/selling/pay-from-page'
-import type { PurchasesContext } from '../context.ts'
+import type { Context } from '../../context.ts'
 import { requireForSale } from '../renewal.ts'
 import { findWatchedPayment } from './solana-pay/watch.ts'
 import { storageSeller } from './transaction.ts'
 
-export function pageSeller(context: PurchasesContext): PageSeller {
+export function pageSeller(context: Context): PageSeller {
   return {
     ...storageSeller(context),
     requireForSale: ({ quote }) => requireForSale(context, JSON.parse(quote)),

@@ -63,7 +63,7 @@ const onDisk = async () => (await leftovers(house.gateway)).onDisk
 
 async function sweepAfterTwoDays(): Promise<void> {
   house.clock.advance(49 * 3600)
-  while ((await sweepObjects(house.gateway.rooms.files)) > 0);
+  while ((await sweepObjects(house.gateway.context)) > 0);
 }
 
 it('SHORT-09 AMB-61 an upload is redirected by 307 with the locked type, and counts once it is confirmed', async () => {
@@ -209,7 +209,7 @@ describe('a direct upload where terms are enforced', () => {
   })
   const small = forEachTest(() => strict.locker(ed25519Identity()))
   const db = () => strict.gateway.context.database.db
-  const sweep = () => sweepObjects(strict.gateway.rooms.files)
+  const sweep = () => sweepObjects(strict.gateway.context)
   const fill = async (filename: string, bytes = 'x'.repeat(600)) =>
     put((await createFile(strict, small, filename)).upload, bytes)
 

@@ -183,7 +183,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await other.send('DELETE', 'b')).status).toBe(204)
 
     house.clock.advance(20 * 60)
-    await sweepObjects(house.gateway.rooms.files)
+    await sweepObjects(house.gateway.context)
     expect((await copy()).status).toBe(200)
     expect((await byUrl()).status).toBe(200)
     expect((await session.part(0, 1)).status).toBe(200)

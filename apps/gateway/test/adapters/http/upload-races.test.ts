@@ -38,7 +38,7 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
     expect(after.held).toContain((await rowOf(house, locker, 'a.txt')).object_id)
 
     house.clock.advance(3600)
-    while ((await sweepObjects(house.gateway.rooms.files)) > 0);
+    while ((await sweepObjects(house.gateway.context)) > 0);
     const swept = await leftovers(house.gateway)
     expect([swept.released, swept.onDisk.toSorted()]).toEqual([[], swept.held.toSorted()])
   })

@@ -81,7 +81,7 @@ it('T-110 metrics tell the operations of the door apart, by names that no caller
   await put('measured', 'x')
   await bucket.send('GET', 'measured?acl=')
   await bucket.send('GET', 'measured?torrent=')
-  const times = await house.gateway.rooms.info.metrics.routeTimes()
+  const times = await house.gateway.context.metrics.routeTimes()
   const routes = times.map(({ method, route }) => `${method} ${route}`)
   for (const route of ['PUT /s3/{bucket}/{key}', 'GET /s3/{bucket}/{key}?acl', 'GET /s3'])
     expect(routes).toContain(route)

@@ -48,7 +48,7 @@ describe('statements in the EVM registry', () => {
   const retry = async (body = {}, at = house) => (await at.send('POST', '/v1/internal/bridge-retry', body)).body
   const entry = async ({ receiptId }: TestLocker, at = house) =>
     (await at.send<Statements>('GET', `/v1/storage/statements?receipt_id=${receiptId}`)).body.evm_registry
-  const onChain = ({ receiptId }: TestLocker) => house.gateway.rooms.anchors.evmRegistry!.read(receiptId)
+  const onChain = ({ receiptId }: TestLocker) => house.gateway.context.evmRegistry!.read(receiptId)
 
   /** Writes all entries. The chain finalizes blocks as time passes. */
   async function writeAll(at = house): Promise<void> {

@@ -18,10 +18,10 @@ import { anchorLog } from '../../../src/anchors/log/anchor-log.ts'
 import { dueCheckpoint } from '../../../src/anchors/log/due-checkpoint.ts'
 import { logStanding } from '../../../src/anchors/log/standing.ts'
 import { runAttestJob } from '../../../src/attestations/attest-job.ts'
-import { attestationCounts } from '../../../src/attestations/health.ts'
 import { anchoredGap, unknownAnchors } from '../../../src/continuity/anchored.ts'
 import type { Db } from '../../../src/db/schema.ts'
 import { newestCheckpoint } from '../../../src/log/store.ts'
+import { attestationCounts } from '../../../src/views/attest-health.ts'
 import { attest } from '../../attestations/attest.ts'
 import { addStatements } from '../../log/log-reader.ts'
 import { publicationsOf, push, readTransaction, useAnchorTestbed } from '../anchor-testbed.ts'
@@ -34,16 +34,16 @@ const testbed = useAnchorTestbed()
 const KEYS = { RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32) }
 
 function logOf(house: TestGateway) {
-  const { rooms, context } = house.gateway
+  const { context } = house.gateway
   const { db } = context.database
   return {
     db,
-    anchor: ({ gateway }: TestGateway = house) => anchorLog(gateway.rooms.anchors, gateway.rooms.log),
+    anchor: ({ gateway }: TestGateway = house) => anchorLog(gateway.context),
     rows: () => db.selectFrom('log_anchors').select(['size', 'state']).orderBy('sent_at').orderBy('tx').execute(),
     /** Everybody can read the checkpoint with these, and the interval is over. */
     async grow(count: number): Promise<string[]> {
       const digests = await addStatements(db, count)
-      await rooms.log.publish()
+      await context.publishLog()
       testbed.clock.advance(HOUR)
       return digests
     },
@@ -52,12 +52,12 @@ function logOf(house: TestGateway) {
 
 it('LOG-23 LOG-25 publishes the newest checkpoint once an interval, and only if the log has grown', async () => {
   const house = await testbed.open(KEYS)
-  const { log } = house.gateway.rooms
+  const { context } = house.gateway
   const { db, anchor, rows, grow } = logOf(house)
   const list = async (query = '') => (await house.send<LogAnchors>('GET', `/v1/log/anchors${query}`)).body
   await anchor()
   const [digest] = await addStatements(db, 3)
-  await log.publish()
+  await context.publishLog()
   testbed.clock.advance(HOUR - 1)
   await anchor()
   expect(await rows()).toEqual([])
@@ -67,7 +67,7 @@ it('LOG-23 LOG-25 publishes the newest checkpoint once an interval, and only if 
   await anchor()
   const { anchors } = await list()
   expect(anchors).toMatchObject([{ commitment: 'confirmed', finalized: false, slot: expect.any(Number) }])
-  const checkpoint = readCheckpoint((await log.transparencyLog.checkpoint())!)
+  const checkpoint = readCheckpoint((await context.transparencyLog.checkpoint())!)
   if (typeof checkpoint === 'string') throw new Error(checkpoint)
   expect(anchors[0]!.payload).toEqual(logAnchorPayload(checkpoint))
   const { instructions, signers } = readTransaction(testbed.chain, anchors[0]!.tx)
@@ -79,7 +79,7 @@ it('LOG-23 LOG-25 publishes the newest checkpoint once an interval, and only if 
   expect(await list()).toEqual({ anchors: [{ ...anchors[0], commitment: 'finalized', finalized: true }] })
 
   await grow(2)
-  const logged = await log.transparencyLog.proof(digest!)
+  const logged = await context.transparencyLog.proof(digest!)
   expect(logged?.anchor?.tx).toBe(anchors[0]!.tx)
   const proof = readProof(logged!.proof)
   expect(typeof proof === 'string' ? proof : proof.checkpoint.size).toBe(3)
@@ -98,8 +98,8 @@ forEachDatabase('anchors of the log', (database) => {
   const variables = () => ({ ...KEYS, DATABASE_URL: database.url })
   /** Of a gateway that writes the same log. */
   const shared = () => {
-    const { context, rooms } = house.gateway
-    return { ...variables(), LOG_DIR: context.config.transparency.folder, LOG_ORIGIN: rooms.log.identity.key.name }
+    const { context } = house.gateway
+    return { ...variables(), LOG_DIR: context.config.transparency.folder, LOG_ORIGIN: context.logIdentity.key.name }
   }
   beforeAll(async () => {
     house = await testbed.open(variables())
@@ -132,7 +132,7 @@ forEachDatabase('anchors of the log', (database) => {
     testbed.node.behave(forgetfully)
     await anchor(replica)
     await addStatements(db, 1)
-    await house.gateway.rooms.log.publish()
+    await house.gateway.context.publishLog()
     await anchor(replica)
     expect((await rows()).slice(before).map(({ state }) => state)).toEqual(['sent'])
 
@@ -203,7 +203,7 @@ forEachDatabase('anchors of the log', (database) => {
     await grow(1)
     const { size: cosigned } = (await newestCheckpoint(db))!
     await addStatements(db, 1)
-    await house.gateway.rooms.log.publish()
+    await house.gateway.context.publishLog()
     const due = async () => (await dueCheckpoint({ ...context, config }, cosigned + 1))?.size ?? null
     expect(await due()).toBeNull()
     await writable(db).insertInto('log_cosignatures').values({ size: cosigned, lines: '', is_quorum: 1 }).execute()
@@ -218,7 +218,7 @@ forEachDatabase('anchors of the log', (database) => {
       await grow(count)
       await anchor()
     }
-    const { nodes, signer } = house.gateway.rooms.anchors.publisher!
+    const { nodes, signer } = house.gateway.context.publisher!
     expect(await unknownAnchors(db, nodes, signer)).toEqual({ statements: [], checkpoints: [] })
     const kept = await db.selectFrom('log_anchors').selectAll().orderBy('size', 'desc').limit(1).execute()
     await writable(db).deleteFrom('log_anchors').where('tx', '=', kept[0]!.tx).execute()
@@ -235,7 +235,7 @@ forEachDatabase('anchors of the log', (database) => {
   })
 
   it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {
-    const { context, rooms } = house.gateway
+    const { context } = house.gateway
     await grow(1)
     await anchor()
     const operator = ed25519Identity()
@@ -254,7 +254,7 @@ forEachDatabase('anchors of the log', (database) => {
     const attested = await attest(house, locker)
     expect(attested.push_result).toMatchObject({ status: 'skipped', reason: 'push_disabled' })
     await locker.put('b', 'b')
-    await runAttestJob(rooms.attestations, locker.receiptId, 1)
+    await runAttestJob(context, locker.receiptId, 1)
     await locker.put('a', 'changed')
     const { body: run } = await replica.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})
     expect(run.results).toContainEqual({ receipt_id: locker.receiptId, status: 'attested' })
@@ -264,11 +264,11 @@ forEachDatabase('anchors of the log', (database) => {
     expect(await waiting()).toBeNull()
     expect((await usage()).next_anchor).toMatchObject({ reason: 'log', at: expect.any(String) })
 
-    const { size, waiting: unpublished } = await logStanding(rooms.anchors, rooms.log)
+    const { size, waiting: unpublished } = await logStanding(context)
     expect(unpublished).toBeGreaterThan(0)
-    await rooms.log.publish()
+    await context.publishLog()
     testbed.clock.advance(4 * HOUR)
-    expect(await logStanding(rooms.anchors, rooms.log)).toEqual({
+    expect(await logStanding(context)).toEqual({
       size: size + unpublished,
       waiting: 0,
       witnesses: [],
@@ -277,7 +277,7 @@ forEachDatabase('anchors of the log', (database) => {
     const health = await house.send<Health>('GET', '/health')
     expect(health.body.warnings).toContain('the newest checkpoint of the log is not anchored in time')
     await anchor()
-    expect(await logStanding(rooms.anchors, rooms.log)).toMatchObject({ overdueSeconds: 0 })
+    expect(await logStanding(context)).toMatchObject({ overdueSeconds: 0 })
     expect((await usage()).next_anchor).toBeNull()
 
     expect(await push(house, locker)).toMatchObject({ status: 'pushed' })

@@ -9,6 +9,6 @@ import { startGateway } from '../../../src/gateway.ts'
 const { config, secrets } = readConfig(process.env)
 const [time, task] = process.argv.slice(2)
 const now = Number(time)
-const { url, rooms } = await startGateway(config, secrets, { now: () => now })
+const { url, context } = await startGateway(config, secrets, { now: () => now })
 writeSync(1, `${url}\n`)
-if (task === 'anchor-log') await anchorLog(rooms.anchors, rooms.log)
+if (task === 'anchor-log') await anchorLog(context)

@@ -5,12 +5,12 @@ import { verificationFacts } from '@svc/protocol/facts'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { foldProof } from '@svc/protocol/merkle'
 import { beforeAll, expect, it } from 'vitest'
-import { attestationCounts } from '../../../src/attestations/health.ts'
 import type { ImportReport } from '../../../src/attestations/import/import-records.ts'
 import { createProveFile } from '../../../src/attestations/snapshots/prove-file.ts'
 import { snapshotFiles } from '../../../src/attestations/snapshots/read-snapshot.ts'
 import { findAttestation, findRecord } from '../../../src/attestations/store.ts'
 import type { Db } from '../../../src/db/schema.ts'
+import { attestationCounts } from '../../../src/views/attest-health.ts'
 import {
   addReceipt,
   type Exported,

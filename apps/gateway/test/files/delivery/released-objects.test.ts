@@ -12,7 +12,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
   const drain = () => house.gateway.context.queue.drain()
   const sweepLater = () => {
     house.clock.advance(16 * 60)
-    return sweepObjects(house.gateway.rooms.files)
+    return sweepObjects(house.gateway.context)
   }
   async function remove(filename: string): Promise<boolean> {
     const { body } = await locker.call<FileDeleted>(['locker:write'], 'DELETE', `/files/${filename}`)

@@ -53,13 +53,13 @@ const gateway = await startGateway(config, secrets, {
   now: () => Number(now),
   providers: onlyProvider({ ...local, ...stepwise }),
 })
-const { files } = gateway.rooms
+const { context } = gateway
 const locker = (await findLockerOf(gateway.context.database.db, { locker_id: lockerId }))!
 const bytes = Buffer.from(text)
 
 steps = Number(killedAt)
 const source = { open: () => Readable.from([bytes]), size: bytes.length, hash: 'now' } as const
-await storeBytes(files, locker, source, {
+await storeBytes(context, locker, source, {
   filename,
   contentType: 'text/plain',
   expectedHash: null,

@@ -34,7 +34,7 @@ forEachDatabase('witnesses of the log', (database) => {
       await writeFile(policy, `${first.line}\n${second.line}\ngroup both all one.example two.example\nquorum both\n`)
       house = await openTestGateway({ DATABASE_URL: database.url, LOG_POLICY_FILE: policy, RUN_JOBS: 'false' })
       for (const witness of [first, second]) {
-        witness.trust(house.gateway.rooms.log.identity.key)
+        witness.trust(house.gateway.context.logIdentity.key)
         witness.forget()
       }
     })
@@ -45,7 +45,7 @@ forEachDatabase('witnesses of the log', (database) => {
     })
 
     const db = () => house.gateway.context.database.db
-    const room = () => house.gateway.rooms.log
+    const room = () => house.gateway.context
 
     async function publishedCheckpoint(): Promise<Checkpoint> {
       const response = await fetch(`${house.gateway.url}/log/checkpoint`)
@@ -61,15 +61,15 @@ forEachDatabase('witnesses of the log', (database) => {
       createWitnesses({
         ...house.gateway.context,
         policy: room().config.transparency.policy,
-        readTile: room().published.coveredTile,
+        readTile: room().publishedLog.coveredTile,
       })
 
     it('LOG-20 publishes checkpoints with the cosignatures of all witnesses, proven from what each has seen', async () => {
       const [digest] = await addStatements(db(), 300)
-      await room().publish()
+      await room().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
       await addStatements(db(), 5)
-      await room().publish()
+      await room().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
       expect(first.asked).toEqual([
         { old: 0, size: 300 },
@@ -91,13 +91,13 @@ forEachDatabase('witnesses of the log', (database) => {
         await honest()
       })
       await addStatements(db(), 1)
-      await room().publish()
+      await room().publishLog()
       expect(await cosigners()).toEqual(['one.example'])
       late.resolve()
       const recorded = (await newestCheckpoint(db()))!
       const isKept = async () => ((await room().witnesses.cosigned(recorded)).includes('two.example') ? true : null)
       await poll(isKept, { intervalMs: 20, timeoutMs: 30_000 })
-      await room().publish()
+      await room().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
       expect(second.asked.at(-1)).toEqual({ old: 305, size: 306 })
     })
@@ -112,7 +112,7 @@ forEachDatabase('witnesses of the log', (database) => {
       })
       const before = first.asked.length
       await addStatements(db(), 1)
-      await room().publish()
+      await room().publishLog()
       expect(await cosigners()).toEqual(['one.example'])
       expect(first.asked.length).toBe(before + 1)
 
@@ -122,7 +122,7 @@ forEachDatabase('witnesses of the log', (database) => {
         { old: 306, size: 307 },
         { old: 307, size: 307 },
       ])
-      await room().publish()
+      await room().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
     })
 
@@ -134,7 +134,7 @@ forEachDatabase('witnesses of the log', (database) => {
         .select('statement_digest')
         .where('entry_index', '=', 0)
         .execute()
-      await room().publish()
+      await room().publishLog()
       expect(await cosigners()).toEqual(['one.example'])
       const sizeOf = async (of: string) => {
         const proof = readProof((await room().transparencyLog.proof(of))!.proof)
@@ -150,14 +150,14 @@ forEachDatabase('witnesses of the log', (database) => {
       second.honestly()
       await anew().ask((await newestCheckpoint(db()))!)
       expect(await row.executeTakeFirst()).toMatchObject({ size: 308, problem: null, failing_since: null })
-      await room().publish()
+      await room().publishLog()
       expect(await sizeOf(logged[0]!.statement_digest)).toBe(308)
     })
 
     it('LOG-20 LOG-21 takes nothing from a witness that does not keep to the protocol', async () => {
       await addStatements(db(), 1)
       second.behave((response) => refuse(response, 500))
-      await room().publish()
+      await room().publishLog()
       const recorded = (await newestCheckpoint(db()))!
       const checkpoint = await publishedCheckpoint()
       const stranger = testKey('three.example', 'cosigner')

@@ -10,13 +10,12 @@ import { findGaps } from '../../../files/parts/part-store.ts'
 import { findSession, findSessionFiles, type Session, type SessionFile } from '../../../files/parts/store.ts'
 import { isComplete } from '../../../files/parts/store-file.ts'
 import { isViewable } from '../../../files/parts/view.ts'
-import type { HttpContext, HttpLinks } from '../room.ts'
+import { viewerUrl } from '../../../pages/viewer-url.ts'
 
-type SessionContext = Context & HttpLinks & Pick<HttpContext, 'viewId'>
 type FinalizedFile = FinalizedUpload['files'][number]
 
 /** Closes an expired session first, so that the answer does not depend on the sweep; not while the database is behind. */
-export async function readSession(context: SessionContext, session: Session): Promise<UploadSessionStatus> {
+export async function readSession(context: Context, session: Session): Promise<UploadSessionStatus> {
   if (!isOver(session, unixNow(context)) || !(await context.continuity.isCurrent()))
     return sessionStatus(context, session)
   await closeOver(context, session.session_id)
@@ -24,17 +23,14 @@ export async function readSession(context: SessionContext, session: Session): Pr
 }
 
 /** Answers the same to everybody who finalizes the session. */
-export async function finalizeUpload(
-  context: SessionContext & Pick<HttpContext, 'finalizeSession'>,
-  sessionId: string,
-): Promise<FinalizedUpload> {
+export async function finalizeUpload(context: Context, sessionId: string): Promise<FinalizedUpload> {
   await context.finalizeSession(sessionId)
   const session = await findSession(context.database.db, sessionId)
   if (!session) throw sessionNotFound()
   return finalizedUpload(context, session)
 }
 
-async function finalizedUpload(context: SessionContext, session: Session): Promise<FinalizedUpload> {
+async function finalizedUpload(context: Context, session: Session): Promise<FinalizedUpload> {
   const { session_id, status } = session
   const files = await findSessionFiles(context.database.db, session_id)
   const missing = await missingParts(context.database.db, session_id, files)
@@ -42,11 +38,11 @@ async function finalizedUpload(context: SessionContext, session: Session): Promi
     session_id,
     status,
     files: files.map((file) => finalizedFile(file, missing.get(file.file_id) ?? [])),
-    viewer_url: viewerUrl(context, session, files),
+    viewer_url: viewerUrlOf(context, session, files),
   }
 }
 
-async function sessionStatus(context: SessionContext, session: Session): Promise<UploadSessionStatus> {
+async function sessionStatus(context: Context, session: Session): Promise<UploadSessionStatus> {
   const { session_id, locker_id, status, expires_at } = session
   const files = await findSessionFiles(context.database.db, session_id)
   const missing = await missingParts(context.database.db, session_id, files)
@@ -63,7 +59,7 @@ async function sessionStatus(context: SessionContext, session: Session): Promise
       state,
       missing_parts: missing.get(file_id) ?? [],
     })),
-    viewer_url: viewerUrl(context, session, files),
+    viewer_url: viewerUrlOf(context, session, files),
   }
 }
 
@@ -113,9 +109,9 @@ async function missingParts(db: Db, sessionId: string, files: readonly SessionFi
 }
 
 /** The public link would open the whole locker to somebody who may only upload (T-49). */
-function viewerUrl(context: SessionContext, session: Session, files: readonly SessionFile[]): string | null {
+function viewerUrlOf(context: Context, session: Session, files: readonly SessionFile[]): string | null {
   const first = files.find(({ state }) => state === 'stored')
   return first && isViewable(context, session)
-    ? context.viewerUrl(context.viewId(session.session_id), first.filename)
+    ? viewerUrl(context, context.viewId(session.session_id), first.filename)
     : null
 }

@@ -2,15 +2,15 @@ import * as sessions from '@svc/api/upload-sessions'
 import { serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import type { Auth } from '../../../auth/room.ts'
+import type { Auth } from '../../../auth/auth.ts'
 import { serveLocker } from '../../../auth/serve-signed.ts'
-import type { HttpContext } from '../room.ts'
+import type { Context } from '../../../context.ts'
 import { openSession } from './open-session.ts'
 import { finalizeUpload, readSession } from './read-session.ts'
 import { sessionCaller, sessionReader } from './session-caller.ts'
 import { uploadPart } from './upload-part.ts'
 
-export function uploadSessionRoutes(service: Service, auth: Auth, context: HttpContext): void {
+export function uploadSessionRoutes(service: Service, auth: Auth, context: Context): void {
   const holder = (wire: WireRequest, { params }: { params: { session_id: string } }) =>
     sessionCaller(context, wire, params.session_id)
 

@@ -5,7 +5,7 @@ import type { Context } from '../../../context.ts'
 import { sessionNotFound, uploadTokenInvalid } from '../../../files/parts/errors.ts'
 import { isTokenOf, sessionIdOf } from '../../../files/parts/session-token.ts'
 import { findSession, type Session } from '../../../files/parts/store.ts'
-import { findViewed, type ViewsContext } from '../../../files/parts/view.ts'
+import { findViewed } from '../../../files/parts/view.ts'
 import { grantOf, isGranted } from '../../../lockers/access.ts'
 
 /** The session that the token opens, while whoever opened the session has access. */
@@ -21,7 +21,7 @@ export async function sessionCaller({ database }: Context, wire: WireRequest, se
 }
 
 /** For reading, the secret of the session's view is accepted as well as its token. */
-export async function sessionReader(context: Context & ViewsContext, wire: WireRequest, sessionId: string) {
+export async function sessionReader(context: Context & Context, wire: WireRequest, sessionId: string) {
   const viewed = await findViewed(context, `${sessionId}.${tokenOf(wire)}`)
   return viewed ?? sessionCaller(context, wire, sessionId)
 }

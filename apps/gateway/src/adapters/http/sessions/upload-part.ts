@@ -1,12 +1,12 @@
 import type { Query } from '@svc/api/endpoint'
 import type { UploadedPart, uploadPart as uploadPartEndpoint } from '@svc/api/upload-sessions'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Context } from '../../../context.ts'
 import { isSha256 } from '../../../files/parts/part-digest.ts'
 import { maxPartBytes as maxPartBytesOf } from '../../../files/parts/record-parts.ts'
 import type { Session } from '../../../files/parts/store.ts'
 import { requireOpenFile, storePart } from '../../../files/parts/store-part.ts'
 import { grantOf } from '../../../lockers/access.ts'
-import type { HttpContext } from '../room.ts'
 import { readPartBody } from './part-body.ts'
 
 interface Upload {
@@ -16,10 +16,7 @@ interface Upload {
   wire: WireRequest
 }
 
-export async function uploadPart(
-  context: HttpContext,
-  { session, fileId, query, wire }: Upload,
-): Promise<UploadedPart> {
+export async function uploadPart(context: Context, { session, fileId, query, wire }: Upload): Promise<UploadedPart> {
   const file = await requireOpenFile(context, session, fileId)
   const maxPartBytes = maxPartBytesOf(context, session.provider)
   const body = readPartBody(wire, query, maxPartBytes)

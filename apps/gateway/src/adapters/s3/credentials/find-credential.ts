@@ -3,22 +3,15 @@
 
 import { s3Error } from '@svc/s3/errors'
 import { type Context, unixNow } from '../../../context.ts'
-import type { CredentialKeys } from './credential-keys.ts'
 import { isKeyId } from './key-ids.ts'
 import { scopeOfKey, secretOfKey } from './key-rows.ts'
 import { type CredentialScope, openSession } from './session-token.ts'
-import type { FindKey } from './store.ts'
-
-export interface CredentialsContext extends Context {
-  credentialKeys: CredentialKeys
-  findKey: FindKey
-}
 
 export type S3Credential = CredentialScope & { accessKeyId: string; secret: string }
 
 /** Null for what this gateway did not make, and for keys that were revoked or have expired. */
 export async function findCredential(
-  context: CredentialsContext,
+  context: Context,
   accessKeyId: string,
   sessionToken: string | null,
 ): Promise<S3Credential | null> {
@@ -29,7 +22,7 @@ export async function findCredential(
   return { ...session, accessKeyId }
 }
 
-async function findLongLived(context: CredentialsContext, accessKeyId: string): Promise<S3Credential | null> {
+async function findLongLived(context: Context, accessKeyId: string): Promise<S3Credential | null> {
   const { credentialKeys, findKey } = context
   const row = isKeyId(credentialKeys, accessKeyId) ? await findKey(accessKeyId) : null
   if (!row || row.expires_at <= unixNow(context)) return null

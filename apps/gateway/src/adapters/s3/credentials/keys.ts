@@ -21,7 +21,6 @@ import { endWalletKey } from '../../../files/parts/end-wallet-key.ts'
 import { expireSessionsOfKey } from '../../../files/parts/store.ts'
 import { grantTo, isGranted } from '../../../lockers/access.ts'
 import { deleteS3Key, lockLocker, lockOwner } from '../../../lockers/store.ts'
-import type { CredentialsContext } from './find-credential.ts'
 import { newKeyId } from './key-ids.ts'
 import { lockerScope, secretOfKey, shownKey, shownWalletKey } from './key-rows.ts'
 import { connectionOf, doorOf, epochsNow, requireDoor, requireFolder, requireOwned } from './scope.ts'
@@ -32,7 +31,7 @@ const OF_LOCKER = '/v1/lockers/{locker_id}/s3/keys'
 const OF_WALLET = '/v1/s3/keys'
 
 export async function createKey(
-  context: CredentialsContext,
+  context: Context,
   { locker: { locker_id }, signer }: LockerCaller,
   { name, access, prefix = '', expires_in_days }: Body<typeof endpoint>,
 ): Promise<NewS3Key> {
@@ -68,7 +67,7 @@ export async function createKey(
 }
 
 export async function createWalletKey(
-  context: CredentialsContext,
+  context: Context,
   { signer }: WalletCaller,
   { name, access, expires_in_days }: Body<typeof walletEndpoint>,
 ): Promise<NewWalletS3Key> {

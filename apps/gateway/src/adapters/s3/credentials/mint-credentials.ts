@@ -14,11 +14,10 @@ import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import type { EnvelopeWalletCaller, LockerCaller } from '../../../auth/callers.ts'
 import { limitSigner } from '../../../auth/limits.ts'
 import { requireWritable } from '../../../auth/restrictions.ts'
-import { unixNow } from '../../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import { allowedMinutes } from '../../../files/urls.ts'
 import { grantTo } from '../../../lockers/access.ts'
 import { SALT_BYTES } from './credential-keys.ts'
-import type { CredentialsContext } from './find-credential.ts'
 import { connectionOf, doorOf, epochsNow, requireDoor, requireFolder, requireOwned } from './scope.ts'
 import { type CredentialScope, sealSession } from './session-token.ts'
 
@@ -27,7 +26,7 @@ const DEFAULT_TTL_MINUTES = 60
 export const MAX_EPOCHS = 80
 
 export async function mintCredentials(
-  context: CredentialsContext,
+  context: Context,
   { locker, signer, envelope }: LockerCaller,
   { ttl_min = DEFAULT_TTL_MINUTES, access = 'read', prefix = '' }: Body<typeof endpoint>,
 ): Promise<S3Credentials> {
@@ -53,7 +52,7 @@ export async function mintCredentials(
 }
 
 export async function mintWalletCredentials(
-  context: CredentialsContext,
+  context: Context,
   { signer, envelope }: EnvelopeWalletCaller,
   { ttl_min = DEFAULT_TTL_MINUTES, access = 'read' }: Body<typeof walletEndpoint>,
 ): Promise<WalletS3Credentials> {
@@ -67,7 +66,7 @@ export async function mintWalletCredentials(
   return { ...sealed(context, scope), access, expires_at: isoSeconds(scope.expiresAt), ...doorOf(context) }
 }
 
-function sealed({ credentialKeys, randomBytes }: CredentialsContext, scope: CredentialScope) {
+function sealed({ credentialKeys, randomBytes }: Context, scope: CredentialScope) {
   const { accessKeyId, secret, token } = sealSession(credentialKeys, scope, randomBytes(SALT_BYTES))
   return { access_key_id: accessKeyId, secret_access_key: secret, session_token: token }
 }

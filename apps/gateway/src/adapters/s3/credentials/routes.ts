@@ -1,12 +1,12 @@
 import * as credentials from '@svc/api/s3-credentials'
 import type { Service } from '@svc/http-service/service'
-import type { Auth } from '../../../auth/room.ts'
 import { serveLocker, serveWallet } from '../../../auth/serve-signed.ts'
-import type { CredentialsContext } from './find-credential.ts'
+import type { Context } from '../../../context.ts'
 import { createKey, createWalletKey, listKeys, listWalletKeys, revokeKey, revokeWalletKey } from './keys.ts'
 import { mintCredentials, mintWalletCredentials } from './mint-credentials.ts'
 
-export function credentialRoutes(service: Service, auth: Auth, context: CredentialsContext): void {
+export function credentialRoutes(service: Service, context: Context): void {
+  const { auth } = context
   serveLocker(service, auth, credentials.mintS3Credentials, ({ caller, body }) =>
     mintCredentials(context, caller, body),
   )

@@ -14,7 +14,6 @@ import { reserve } from '../../../lockers/quota.ts'
 import type { S3Caller } from '../caller.ts'
 import type { ObjectHeaders } from '../objects/object-headers.ts'
 import type { WriteCondition } from '../objects/write-condition.ts'
-import type { S3Context } from '../room.ts'
 import { countFolders, deleteFolderRow, findFolder, upsertFolder } from './store.ts'
 
 /** Each is a row that nobody pays for. */
@@ -56,7 +55,7 @@ interface FolderPut extends ObjectHeaders {
 }
 
 export async function saveFolder(
-  context: S3Context,
+  context: Context,
   caller: S3Caller,
   { folder, contentType: content_type, metadata, check }: FolderPut,
 ): Promise<FolderFile> {
@@ -74,7 +73,7 @@ export async function saveFolder(
 
 /** What is not there is removed already. */
 export async function removeFolder(
-  context: S3Context,
+  context: Context,
   caller: S3Caller,
   folder: string,
   check: WriteCondition,

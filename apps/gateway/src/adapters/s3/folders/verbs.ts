@@ -4,6 +4,7 @@ import { Bytes } from '@svc/http-service/answer'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
+import type { Context } from '../../../context.ts'
 import type { S3FolderTable } from '../../../db/schema.ts'
 import { maxObjectBytes } from '../../../files/objects.ts'
 import { checkConditions } from '../../http/range-requests.ts'
@@ -20,7 +21,6 @@ import { readWriteCondition } from '../objects/write-condition.ts'
 import type { S3Operation, Verbs } from '../operation.ts'
 import { aclAnswer, keepAcl } from '../owner.ts'
 import { openBody, type S3Request } from '../request.ts'
-import type { S3Context } from '../room.ts'
 import { asFile, isFolderKey, requireFolderKey, saveFolder } from './folders.ts'
 import { findFolder } from './store.ts'
 
@@ -50,7 +50,7 @@ function hasBytes() {
 }
 
 async function requireFolder(
-  { database }: S3Context,
+  { database }: Context,
   { locker }: Pick<S3Caller, 'locker'>,
   key: string,
 ): Promise<S3FolderTable> {

@@ -3,9 +3,9 @@
 import { hangUpSignal } from '@svc/http-service/hang-up'
 import { s3Error } from '@svc/s3/errors'
 import { encodeKey, WrittenXml, writeContent, writeElement, type XmlFields } from '@svc/s3/xml'
+import type { Context } from '../../../context.ts'
 import type { S3Caller } from '../caller.ts'
 import type { S3Request } from '../request.ts'
-import type { S3Context } from '../room.ts'
 import { findKeys, type KeyPage, type KeyQuery, type ListedKey } from './key-pages.ts'
 
 interface ListQuery extends Omit<KeyQuery, 'after'> {
@@ -50,7 +50,7 @@ function readEncoding(text: string | null): 'url' | null {
 }
 
 export async function readPage(
-  { database }: S3Context,
+  { database }: Context,
   { wire }: S3Request,
   { locker }: S3Caller,
   query: KeyQuery,

@@ -6,7 +6,7 @@ import { s3Error } from '@svc/s3/errors'
 import { formatEtag } from '@svc/s3/etag'
 import { encodeKey } from '@svc/s3/xml'
 import { requireWritable } from '../../../auth/restrictions.ts'
-import { unixNow } from '../../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import type { Tx } from '../../../db/schema.ts'
 import { chooseParts, isChosen } from '../../../files/parts/choose-parts.ts'
 import { isLeased } from '../../../files/parts/close-session.ts'
@@ -20,7 +20,6 @@ import { readWriteCondition } from '../objects/write-condition.ts'
 import type { S3Operation } from '../operation.ts'
 import { patientXmlAnswer } from '../patient-answer.ts'
 import { readSmallBody, type S3Request } from '../request.ts'
-import type { S3Context } from '../room.ts'
 import { beingCompleted } from './abort-upload.ts'
 import { announcedOf, checksumElements, checksumOf, requireSameChecksum } from './checksums.ts'
 import { digestOf, type ListedPart, listedParts, MAX_LIST_BYTES, readPartList } from './part-list.ts'
@@ -37,7 +36,7 @@ export const completeUpload: S3Operation = async (context, request, caller) => {
 }
 
 async function completeWith(
-  context: S3Context,
+  context: Context,
   request: S3Request,
   caller: S3Caller,
   list: readonly ListedPart[],
@@ -66,7 +65,7 @@ function isStoredOf({ state, chosen_parts }: SessionFile, digest: string): boole
 
 async function choose(
   tx: Tx,
-  context: S3Context,
+  context: Context,
   { key, signed: { headers } }: S3Request,
   { locker, credential }: S3Caller,
   sessionId: string,
@@ -110,7 +109,7 @@ function begunOtherwise() {
   )
 }
 
-function resultOf({ config }: S3Context, { bucket, key }: S3Request, file: SessionFile): Record<string, string> {
+function resultOf({ config }: Context, { bucket, key }: S3Request, file: SessionFile): Record<string, string> {
   const type = announcedOf(file)?.type
   return {
     Location: `${config.http.baseUrl}/s3/${bucket}/${encodeKey(key, 'url')}`,

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Checksums } from '@svc/s3/checksums'
 import { s3Error } from '@svc/s3/errors'
+import type { Context } from '../../../context.ts'
 import { maxObjectBytes } from '../../../files/objects.ts'
 import { requireOpenFile, type StoredPart, storePart } from '../../../files/parts/store-part.ts'
 import { accessEnded, type S3Caller } from '../caller.ts'
-import type { S3Context } from '../room.ts'
 import { checksummed } from './checksums.ts'
 import { noSuchUpload, type Upload } from './uploads.ts'
 
@@ -25,12 +25,12 @@ interface NewPart {
   sent: (() => Checksums) | null
 }
 
-export function maxPartBytes(context: S3Context, { session }: Upload): number {
+export function maxPartBytes(context: Context, { session }: Upload): number {
   return Math.min(MAX_PART_BYTES, maxObjectBytes(context, session.provider))
 }
 
 export async function storeUploadPart(
-  context: S3Context,
+  context: Context,
   upload: Upload,
   { credential }: S3Caller,
   { number, size, bytes, sent }: NewPart,

@@ -2,13 +2,12 @@
 // sees all of them; one ends with the access of the key that began it.
 
 import { type S3Error, s3Error } from '@svc/s3/errors'
-import { unixNow } from '../../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import { isLeased } from '../../../files/parts/close-session.ts'
 import { findSession, findSessionFile, type Session, type SessionFile } from '../../../files/parts/store.ts'
 import { grantOf, isGranted } from '../../../lockers/access.ts'
 import type { S3Caller } from '../caller.ts'
 import type { S3Request } from '../request.ts'
-import type { S3Context } from '../room.ts'
 
 export interface Upload {
   session: Session
@@ -19,7 +18,7 @@ export interface Upload {
 export const FILE_ID = 'f_0001'
 
 /** One that is under way. */
-export async function requireUpload(context: S3Context, request: S3Request, caller: S3Caller): Promise<Upload> {
+export async function requireUpload(context: Context, request: S3Request, caller: S3Caller): Promise<Upload> {
   const upload = await findUpload(context, request, caller)
   if (!upload || !isUnderWay(upload.session, unixNow(context))) throw noSuchUpload()
   return upload
@@ -27,7 +26,7 @@ export async function requireUpload(context: S3Context, request: S3Request, call
 
 /** Also one that is over. */
 export async function findUpload(
-  { database: { db } }: S3Context,
+  { database: { db } }: Context,
   { key, query }: S3Request,
   { locker }: S3Caller,
 ): Promise<Upload | null> {

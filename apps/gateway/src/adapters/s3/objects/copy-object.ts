@@ -5,6 +5,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
+import type { Context } from '../../../context.ts'
 import type { FileRow } from '../../../db/schema.ts'
 import { countUnconfirmed, lockFile, updateFile } from '../../../files/store.ts'
 import { storeBytes } from '../../../files/store-bytes.ts'
@@ -14,7 +15,6 @@ import type { S3Caller } from '../caller.ts'
 import { etagOf, md5Of, withMd5 } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
 import { patientXmlAnswer } from '../patient-answer.ts'
-import type { S3Context } from '../room.ts'
 import { findCopySource } from './copy-source.ts'
 import { noSuchKey, requireKey } from './find-object.ts'
 import { sha256Base64 } from './get-object.ts'
@@ -78,7 +78,7 @@ interface Change extends ObjectHeaders {
 
 /** The bytes stay where they are, and the manifest as it is. */
 async function changeHeaders(
-  context: S3Context,
+  context: Context,
   { locker: { locker_id }, credential: { grant } }: S3Caller,
   { file: { filename, object_id } }: FoundBytes,
   { contentType: content_type, metadata, check }: Change,
@@ -95,7 +95,7 @@ async function changeHeaders(
 }
 
 async function copyBytes(
-  context: S3Context,
+  context: Context,
   caller: S3Caller,
   source: FoundBytes,
   put: Change & { filename: string },

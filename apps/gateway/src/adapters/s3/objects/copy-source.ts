@@ -3,16 +3,16 @@
 import { s3Error } from '@svc/s3/errors'
 import { readTarget } from '@svc/s3/target'
 import { requireServed } from '../../../auth/restrictions.ts'
+import type { Context } from '../../../context.ts'
 import type { Locker } from '../../../db/schema.ts'
 import type { FoundBytes } from '../../http/answer-bytes.ts'
 import { checkConditions } from '../../http/range-requests.ts'
 import { openBucket, requireWithinPrefix, type S3Caller } from '../caller.ts'
 import { quoted, validatorsOf } from '../etags.ts'
 import type { S3Request } from '../request.ts'
-import type { S3Context } from '../room.ts'
 import { findObject, refuseVersion } from './find-object.ts'
 
-export async function findCopySource(context: S3Context, request: S3Request, caller: S3Caller): Promise<FoundBytes> {
+export async function findCopySource(context: Context, request: S3Request, caller: S3Caller): Promise<FoundBytes> {
   const { locker, key } = await findSource(context, request, caller)
   const source = await findObject(context, locker, key)
   requireSourceConditions(request.signed.headers, source.file)
@@ -21,7 +21,7 @@ export async function findCopySource(context: S3Context, request: S3Request, cal
 
 /** A source may be in any locker that the credential opens. */
 export async function findSource(
-  context: S3Context,
+  context: Context,
   request: S3Request,
   caller: S3Caller,
 ): Promise<{ locker: Locker; key: string }> {

@@ -1,10 +1,10 @@
 import { ServiceError } from '@svc/http-service/service-error'
+import type { Context } from '../../../context.ts'
 import { removeFile } from '../../../files/delete-file.ts'
 import { emptyAnswer } from '../answers.ts'
 import type { S3Caller } from '../caller.ts'
 import { isFolderKey, removeFolder } from '../folders/folders.ts'
 import type { S3Operation } from '../operation.ts'
-import type { S3Context } from '../room.ts'
 import { refuseVersion } from './find-object.ts'
 import { readDeleteCondition, type WriteCondition } from './write-condition.ts'
 
@@ -15,12 +15,7 @@ export const deleteObject: S3Operation = async (context, request, caller) => {
   return emptyAnswer(204)
 }
 
-export async function removeKey(
-  context: S3Context,
-  caller: S3Caller,
-  key: string,
-  check: WriteCondition,
-): Promise<void> {
+export async function removeKey(context: Context, caller: S3Caller, key: string, check: WriteCondition): Promise<void> {
   if (isFolderKey(key)) return removeFolder(context, caller, key, check)
   const { locker, credential } = caller
   try {

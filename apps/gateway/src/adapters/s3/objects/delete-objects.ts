@@ -3,12 +3,12 @@
 import { inParallel } from '@svc/concurrency/parallel'
 import { type S3Error, s3Error } from '@svc/s3/errors'
 import { childrenOf, readXml, textOf, type XmlElement } from '@svc/s3/xml'
+import type { Context } from '../../../context.ts'
 import { xmlAnswer } from '../answers.ts'
 import { requireWithinPrefix, type S3Caller } from '../caller.ts'
 import { asS3Error } from '../errors.ts'
 import type { S3Operation } from '../operation.ts'
 import { readSmallBody } from '../request.ts'
-import type { S3Context } from '../room.ts'
 import { removeKey } from './delete-object.ts'
 import { readDeleteCondition } from './write-condition.ts'
 
@@ -46,7 +46,7 @@ export const deleteObjects: S3Operation = async (context, request, caller) => {
   })
 }
 
-async function deleteOne(context: S3Context, caller: S3Caller, key: string, object: XmlElement): Promise<void> {
+async function deleteOne(context: Context, caller: S3Caller, key: string, object: XmlElement): Promise<void> {
   requireWithinPrefix(caller.credential, key)
   if ((textOf(object, 'VersionId') ?? 'null') !== 'null') {
     throw s3Error('InvalidArgument', 'there are no versions of objects here', 'leave out VersionId')

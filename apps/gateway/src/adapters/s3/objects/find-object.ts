@@ -5,10 +5,9 @@ import type { Locker } from '../../../db/schema.ts'
 import { findFile } from '../../../files/store.ts'
 import { type FoundBytes, findBytes } from '../../http/answer-bytes.ts'
 import type { S3Request } from '../request.ts'
-import type { S3Context } from '../room.ts'
 
 /** A name that awaits its bytes is no object. */
-export async function findObject(context: S3Context, locker: Locker, key: string): Promise<FoundBytes> {
+export async function findObject(context: Context, locker: Locker, key: string): Promise<FoundBytes> {
   const file = await findFile(context.database.db, locker.locker_id, key)
   if (!file) throw noSuchKey()
   return findBytes(context, locker, file)

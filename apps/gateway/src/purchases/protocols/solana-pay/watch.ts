@@ -17,10 +17,9 @@ import { payReqNotFound, quoteExpired } from '@svc/payments/selling/errors'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { solanaPayReference } from '@svc/protocol/ids'
 import { limitStranger } from '../../../auth/limits.ts'
-import { unixNow } from '../../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import type { Tx, WatchedQuoteTable } from '../../../db/schema.ts'
 import { claim } from '../../claim.ts'
-import type { PurchasesContext } from '../../context.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
 import { noteRefused } from '../../unclaimed/note-payment.ts'
 import {
@@ -49,7 +48,7 @@ const ADDRESS_SHARE = 100
 
 /** A buyer shows the code of a quote, and asks the gateway to look for the payment. */
 export async function watchPayment(
-  context: PurchasesContext,
+  context: Context,
   { pay_req_id }: Body<typeof watchPaymentEndpoint>,
   wire: WireRequest,
 ): Promise<WatchedPayment> {
@@ -72,7 +71,7 @@ export async function watchPayment(
 }
 
 /** Buyers that are refused are no worse off: `find` looks for their payment while they wait. */
-async function mayWatch(context: PurchasesContext, request: PayRequest, wire: WireRequest): Promise<boolean> {
+async function mayWatch(context: Context, request: PayRequest, wire: WireRequest): Promise<boolean> {
   const { db } = context.database
   const { callsPerMinute, maxQuotes } = context.config.payments.watch
   if (callsPerMinute === 0 || payableLegs(request).length === 0) return false
@@ -83,7 +82,7 @@ async function mayWatch(context: PurchasesContext, request: PayRequest, wire: Wi
 }
 
 /** The job. */
-export async function watchPayments(context: PurchasesContext, signal: AbortSignal): Promise<void> {
+export async function watchPayments(context: Context, signal: AbortSignal): Promise<void> {
   const { db, commit } = context.database
   const now = unixNow(context)
   await commit((tx) => deleteEndedWatches(tx, now))
@@ -95,7 +94,7 @@ export async function watchPayments(context: PurchasesContext, signal: AbortSign
   await scheduleNext(context)
 }
 
-async function scheduleNext(context: PurchasesContext): Promise<void> {
+async function scheduleNext(context: Context): Promise<void> {
   const { db, commit } = context.database
   const next = await nextDue(db)
   if (next === null) return
@@ -105,16 +104,16 @@ async function scheduleNext(context: PurchasesContext): Promise<void> {
 }
 
 /** The same key as that of the regular run: one waits at a time. */
-function scheduleLooks({ queue }: PurchasesContext, tx: Tx, delaySeconds: number) {
+function scheduleLooks({ queue }: Context, tx: Tx, delaySeconds: number) {
   return queue.enqueue(tx, 'watch-payments', {}, { key: 'schedule', delaySeconds })
 }
 
-function mayAsk({ rateLimiter, config }: PurchasesContext, calls: number): Promise<boolean> {
+function mayAsk({ rateLimiter, config }: Context, calls: number): Promise<boolean> {
   const { callsPerMinute: perMinute } = config.payments.watch
   return isWithinLimits(rateLimiter, { key: 'payment watch', perMinute, cost: Math.min(calls, perMinute) })
 }
 
-async function look(context: PurchasesContext, watch: WatchedQuoteTable, now: number): Promise<void> {
+async function look(context: Context, watch: WatchedQuoteTable, now: number): Promise<void> {
   const { db, commit } = context.database
   const { pay_req_id } = watch
   if (!(await commit((tx) => beginLook(tx, watch, { due_at: now + pauseAfter(watch, now), looked_at: now })))) return
@@ -146,7 +145,7 @@ function pauseAfter({ watched_at }: WatchedQuoteTable, now: number): number {
 
 /** The oldest first. Empty while no node answers: the next look comes. */
 async function transactionsNaming(
-  { sales, log }: PurchasesContext,
+  { sales, log }: Context,
   { pay_req_id, passed_tx }: WatchedQuoteTable,
 ): Promise<string[]> {
   try {
@@ -162,7 +161,7 @@ type Taken = { tx: string; asset: string } | 'unpaid' | 'undecided'
 
 /** Makes the receipt if the transaction pays a leg. */
 async function takePayment(
-  context: PurchasesContext,
+  context: Context,
   request: PayRequest,
   legs: readonly QuotedLeg[],
   tx: string,
@@ -196,7 +195,7 @@ function payableLegs({ quote }: PayRequest): QuotedLeg[] {
  * What is known of the payment of a watched quote; null where nobody has looked lately. Only payments that name the
  * quote's reference are told: whoever knows the quote finds them on chain as well (ADD-13).
  */
-export async function findWatchedPayment(context: PurchasesContext, payReqId: string): Promise<FoundPayment | null> {
+export async function findWatchedPayment(context: Context, payReqId: string): Promise<FoundPayment | null> {
   const watch = await findWatch(context.database.db, payReqId)
   if (!watch) return null
   const { tx, asset, looked_at } = watch

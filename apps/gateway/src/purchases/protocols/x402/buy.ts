@@ -7,7 +7,7 @@ import { Answer } from '@svc/http-service/answer'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { limitStranger } from '../../../auth/limits.ts'
-import type { PurchasesContext } from '../../context.ts'
+import type { Context } from '../../../context.ts'
 import { idempotencyKey } from '../../idempotency.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
 import { confirmation } from '../transaction.ts'
@@ -36,11 +36,7 @@ type From = Pick<SignedPayment, 'address' | 'isKeyed'>
  * Without PAYMENT-SIGNATURE, answers a quote to sign; with it, settles the payment, opens the locker and answers the
  * receipt.
  */
-export async function buyStorage(
-  context: PurchasesContext,
-  order: X402Order,
-  wire: WireRequest,
-): Promise<Bought | Offer> {
+export async function buyStorage(context: Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   if (context.settlers.size === 0) throw x402Disabled()
   await limitStranger(context, wire, null)
   requireNewLocker(order)
@@ -52,12 +48,7 @@ export async function buyStorage(
 }
 
 /** A payment that is refused for good is answered with what to sign instead. */
-async function buy(
-  context: PurchasesContext,
-  order: X402Order,
-  header: string | string[],
-  from: From,
-): Promise<Bought> {
+async function buy(context: Context, order: X402Order, header: string | string[], from: From): Promise<Bought> {
   const { request, signature } = await readQuote(context, order, header)
   const id = signature.extensions?.['payment-identifier']?.info.id
   try {
@@ -73,7 +64,7 @@ async function buy(
 
 /** The purchase that the client's identifier names, for its payer. What was signed for the new quote is not sent. */
 async function boughtBefore(
-  context: PurchasesContext,
+  context: Context,
   request: PayRequest,
   { payload, leg }: SignedPayment,
   settler: Settler,
@@ -91,7 +82,7 @@ async function boughtBefore(
 
 /** Reads the signature and the quote that it is for. */
 async function readQuote(
-  { database }: PurchasesContext,
+  { database }: Context,
   order: X402Order,
   header: string | string[],
 ): Promise<{ request: PayRequest; signature: PaymentSignature }> {
@@ -106,7 +97,7 @@ async function readQuote(
 }
 
 function readPayment(
-  context: PurchasesContext,
+  context: Context,
   request: PayRequest,
   signature: PaymentSignature,
   from: From,
@@ -137,7 +128,7 @@ function otherOrder(field: string, quoted: string | number): ValidationError {
   return new ValidationError({ loc: ['body', field], msg: `the quote that was signed for says ${quoted}` })
 }
 
-async function bought(context: PurchasesContext, request: PayRequest, settled: Settled): Promise<Bought> {
+async function bought(context: Context, request: PayRequest, settled: Settled): Promise<Bought> {
   const { receipt, isNew } = settled
   const network = networkNamed(receipt.network)?.caip2 ?? receipt.network
   const { url } = (JSON.parse(request.quote) as X402Quote).resource

@@ -5,8 +5,7 @@ import type { ServiceError } from '@svc/http-service/service-error'
 import type { ChainPayment } from '@svc/payments/payment'
 import { quotedLeg } from '@svc/payments/selling/confirm'
 import { paymentReference } from '@svc/protocol/ids'
-import { unixNow } from '../../../context.ts'
-import type { PurchasesContext } from '../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import { notSettled, settlementPending } from './errors.ts'
 import { authorizationOf, claimSettled, type Settled, settlerOf } from './finish-settlement.ts'
 import { Refused, type SignedPayment } from './settler.ts'
@@ -15,11 +14,7 @@ import { Refused, type SignedPayment } from './settler.ts'
  * The receipt of a signed payment that was made before. Throws `refusal` where it was not; where what was signed is used,
  * a refusal without an offer, because a payer who signs once more might pay twice (T-157).
  */
-export async function claimEarlier(
-  context: PurchasesContext,
-  payment: SignedPayment,
-  refusal: ServiceError,
-): Promise<Settled> {
+export async function claimEarlier(context: Context, payment: SignedPayment, refusal: ServiceError): Promise<Settled> {
   const { request, leg, id } = payment
   const { network, ...quoted } = quotedLeg(leg)
   const use = await findUse(context, payment)
@@ -49,7 +44,7 @@ const REPEATED_AFTER_SECONDS = 15
  * The receipt of another payment of the quote by its payer, of which nothing is noted: a call that is repeated as a whole,
  * under its Idempotency-Key, gets the same quote and signs another payment for it (T-185). Null where there is none.
  */
-export async function claimSamePayer(context: PurchasesContext, payment: SignedPayment): Promise<Settled | null> {
+export async function claimSamePayer(context: Context, payment: SignedPayment): Promise<Settled | null> {
   const { request, leg, payload, isKeyed } = payment
   if (!isKeyed || unixNow(context) < request.created_at + REPEATED_AFTER_SECONDS) return null
   const { network, ...quoted } = quotedLeg(leg)
@@ -71,7 +66,7 @@ export async function claimSamePayer(context: PurchasesContext, payment: SignedP
 }
 
 async function findUse(
-  context: PurchasesContext,
+  context: Context,
   { request, leg, payload }: SignedPayment,
 ): Promise<{ tx: string | null } | null> {
   const settler = settlerOf(context, quotedLeg(leg).network.name)

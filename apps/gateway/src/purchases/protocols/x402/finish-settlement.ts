@@ -8,9 +8,9 @@ import { type QuotedLeg, quotedLeg } from '@svc/payments/selling/confirm'
 import { paymentRefused } from '@svc/payments/selling/errors'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { giveBack } from '../../../budgets/budgets.ts'
+import type { Context } from '../../../context.ts'
 import { type LockerCreation, tagsOf } from '../../../lockers/create-locker.ts'
 import { claim } from '../../claim.ts'
-import type { PurchasesContext } from '../../context.ts'
 import type { PayRequest } from '../../store.ts'
 import { type OpenPayment, settlementPending } from './errors.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
@@ -36,7 +36,7 @@ export function isOpen(outcome: SettlementResult | 'none'): outcome is Open {
   return typeof outcome === 'object' && 'open' in outcome
 }
 
-export function settlerOf({ settlers }: PurchasesContext, networkName: string): Settler | undefined {
+export function settlerOf({ settlers }: Context, networkName: string): Settler | undefined {
   const network = networkNamed(networkName)
   return network ? settlers.get(network) : undefined
 }
@@ -69,7 +69,7 @@ export function paidLeg(request: PayRequest, settlement: Settlement): PaidLeg {
  * while that is not known.
  */
 export async function finishSettlement(
-  context: PurchasesContext,
+  context: Context,
   request: PayRequest,
   settlement: Settlement,
 ): Promise<SettlementResult> {
@@ -110,7 +110,7 @@ export async function finishSettlement(
 }
 
 /** A payment that succeeded pays for its fee; one that expired has cost none. */
-function giveBackFee({ database }: PurchasesContext, { tx: paid }: Settlement): Promise<void> {
+function giveBackFee({ database }: Context, { tx: paid }: Settlement): Promise<void> {
   return database.commit((tx) => giveBack(tx, paid))
 }
 
@@ -122,7 +122,7 @@ function requireFailure(reading: ChainReading): void {
 const PENDING: SettlementOutcome = { outcome: 'pending' }
 
 async function outcomeOf(
-  context: PurchasesContext,
+  context: Context,
   settlement: Settlement,
   leg: X402Leg,
   read: 'not_found' | 'rejected',
@@ -140,7 +140,7 @@ async function outcomeOf(
 const INTERVALS = { intervalMs: 100, maxIntervalMs: 1000 }
 
 /** Reads until the chain shows the transaction or the time is up. */
-async function watch(context: PurchasesContext, leg: PaidLeg, settlement: Settlement): Promise<ChainReading> {
+async function watch(context: Context, leg: PaidLeg, settlement: Settlement): Promise<ChainReading> {
   const reader = context.sales.reader(leg.network)
   let reading: ChainReading = { outcome: 'not_found' }
   const read = async () => {
@@ -155,7 +155,7 @@ const ANY_TIME = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSecond
 
 /** Receipt and locker are one commit, so that a buyer who does not come back has both. */
 export async function claimSettled(
-  context: PurchasesContext,
+  context: Context,
   request: PayRequest,
   leg: PaidLeg,
   payment: ChainPayment,

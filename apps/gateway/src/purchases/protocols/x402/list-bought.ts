@@ -7,14 +7,13 @@ import { Answer } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Callers, WalletCaller } from '../../../auth/callers.ts'
 import { limitStranger } from '../../../auth/limits.ts'
-import { unixNow } from '../../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import { listLockers } from '../../../lockers/list-lockers.ts'
-import type { PurchasesContext } from '../../context.ts'
 import { readSignIn, SignInRefused, signInChallenge } from './sign-in.ts'
 
 /** Nothing is sold here: without a sign-in, and after one that is refused, the answer is what to sign. */
 export async function listBought(
-  context: PurchasesContext,
+  context: Context,
   callers: Callers,
   query: Query<typeof declaration>,
   wire: WireRequest,
@@ -32,7 +31,7 @@ export async function listBought(
 }
 
 async function signedIn(
-  context: PurchasesContext,
+  context: Context,
   callers: Callers,
   wire: WireRequest,
   { url, header }: { url: string; header: string | string[] },
@@ -44,7 +43,7 @@ async function signedIn(
   return caller
 }
 
-function signInRequired(context: PurchasesContext, url: string, error: string): Answer<SignInRequired> {
+function signInRequired(context: Context, url: string, error: string): Answer<SignInRequired> {
   const required: SignInRequired = {
     x402Version: 2,
     resource: { url, description: 'The lockers of a wallet', mimeType: 'application/json' },

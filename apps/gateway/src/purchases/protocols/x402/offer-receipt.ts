@@ -6,7 +6,6 @@ import { concat, toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../../../context.ts'
-import type { PurchasesContext } from '../../context.ts'
 
 const VERSION = 1
 /** The multicodec of Ed25519 public keys. */
@@ -48,7 +47,7 @@ const SHARED_SECONDS = 60
 
 /** An offer for each leg of a quote; none where the key cannot be reached. `expiresAt` in Unix seconds. */
 export async function signOffers(
-  context: PurchasesContext,
+  context: Context,
   { resource, accepts }: Pick<X402Quote, 'resource' | 'accepts'>,
   expiresAt: number,
 ): Promise<Pick<X402Quote['extensions'], 'offer-receipt'>> {
@@ -68,7 +67,7 @@ export async function signOffers(
 }
 
 async function offerOf(
-  { offerSignatures }: PurchasesContext,
+  { offerSignatures }: Context,
   key: StatementKey,
   url: string,
   leg: X402Leg,

@@ -9,8 +9,7 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { x402OfferText } from '@svc/payments/selling/payment-headers'
 import { developmentWarning } from '@svc/payments/selling/quote'
 import { type PricedLeg, x402Leg } from '@svc/payments/x402'
-import { unixNow } from '../../../context.ts'
-import type { PurchasesContext } from '../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import { idempotencyKey, quoteOnce } from '../../idempotency.ts'
 import { priceStorage } from '../../prices.ts'
 import { newQuoteFacts, payRequestOf, quoteBody } from '../../quote.ts'
@@ -28,7 +27,7 @@ export type Offer = Answer<JsonText<X402Quote>>
  * Under an Idempotency-Key, a call that is repeated gets the same quote, also once it is paid: a key may be guessed, and
  * the receipt is for its payer (ADD-13). A stock client signs once more, is recognized by that, and pays nothing.
  */
-export async function offer(context: PurchasesContext, order: X402Order, wire: WireRequest): Promise<Offer> {
+export async function offer(context: Context, order: X402Order, wire: WireRequest): Promise<Offer> {
   const { db } = context.database
   const key = idempotencyKey(wire)
   if (key === null) return offered(context, await newStoredRequest(context, order))
@@ -48,13 +47,13 @@ export async function offer(context: PurchasesContext, order: X402Order, wire: W
   return offered(context, request)
 }
 
-async function newStoredRequest(context: PurchasesContext, order: X402Order): Promise<PayRequest> {
+async function newStoredRequest(context: Context, order: X402Order): Promise<PayRequest> {
   const request = await newX402Request(context, order)
   await context.database.commit((tx) => insertPayRequest(tx, request))
   return request
 }
 
-async function offered(context: PurchasesContext, { quote: text, expires_at }: PayRequest): Promise<Offer> {
+async function offered(context: Context, { quote: text, expires_at }: PayRequest): Promise<Offer> {
   const quote = JSON.parse(text) as X402Quote
   const signed = { ...quote, extensions: { ...quote.extensions, ...(await signOffers(context, quote, expires_at)) } }
   return new Answer(402, new JsonText<X402Quote>(JSON.stringify(signed)), {
@@ -71,7 +70,7 @@ function paymentRequired(quote: X402Quote, error?: string): string {
  * what is sold here is a new locker.
  */
 export async function withOffer(
-  context: PurchasesContext,
+  context: Context,
   order: X402Order,
   request: PayRequest,
   refusal: PaymentRefused,
@@ -94,7 +93,7 @@ export async function withOffer(
   }
 }
 
-async function newX402Request(context: PurchasesContext, order: X402Order): Promise<PayRequest> {
+async function newX402Request(context: Context, order: X402Order): Promise<PayRequest> {
   const priced = await priceStorage(context, { units: order.units ?? 1, provider: order.provider }, 'body')
   const facts = newQuoteFacts(context, priced)
   const { payReqId: pay_req_id, x402Url, isDevelopment } = facts
@@ -138,7 +137,7 @@ const STEPS = [
 ]
 
 /** The exact scheme moves EVM tokens by EIP-3009 and dollar tokens of the Solana family. Null for all other legs. */
-function signableLeg({ settlers }: PurchasesContext, leg: PricedLeg, payReqId: string): X402Leg | null {
+function signableLeg({ settlers }: Context, leg: PricedLeg, payReqId: string): X402Leg | null {
   const { network, pricing, domainVersion: version } = leg.of
   const settler = settlers.get(network)
   if (!settler) return null

@@ -4,9 +4,8 @@ import { createFile } from '@svc/api/files'
 import { signedProvision } from '@svc/api/lockers'
 import type { X402Purchase } from '@svc/api/x402'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { unixNow } from '../../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import { createLocker, type LockerCreation, tagsOf } from '../../../lockers/create-locker.ts'
-import type { PurchasesContext } from '../../context.ts'
 import { findReceiptOfRequest, type PayRequest } from '../../store.ts'
 import { notSettled } from './errors.ts'
 import { earlier, finishSettlement, isSettled, type Settled } from './finish-settlement.ts'
@@ -15,7 +14,7 @@ import type { Settler, SignedPayment } from './settler.ts'
 import { findSettlement } from './store.ts'
 
 /** The receipt of a signed payment: settled now, or before. */
-export async function payOnce(context: PurchasesContext, payment: SignedPayment, settler: Settler): Promise<Settled> {
+export async function payOnce(context: Context, payment: SignedPayment, settler: Settler): Promise<Settled> {
   const existing = await findReceiptOfRequest(context.database.db, payment.request.pay_req_id)
   const settled = existing ? earlier(existing) : await settlePayment(context, payment)
   await requirePayer(context, payment, settler, settled.receipt)
@@ -29,7 +28,7 @@ export async function payOnce(context: PurchasesContext, payment: SignedPayment,
  * a second one of the quote: what became of it is found out first, and what it has paid is noted for refund.
  */
 async function requirePayer(
-  context: PurchasesContext,
+  context: Context,
   { id, request, payload, leg }: SignedPayment,
   settler: Settler,
   { payer_pubkey, tx_hash }: SignedReceipt,
@@ -47,11 +46,7 @@ type Opened = Pick<X402Purchase, 'locker_id' | 'next_step'>
  * The locker that a buyer is answered with. What was paid stays paid: where the owner has too many lockers, the answer
  * says so.
  */
-export async function openLocker(
-  context: PurchasesContext,
-  request: PayRequest,
-  { receipt, locker }: Settled,
-): Promise<Opened> {
+export async function openLocker(context: Context, request: PayRequest, { receipt, locker }: Settled): Promise<Opened> {
   const made = locker ?? (await createLockerOf(context, request, receipt))
   const signed = { method: 'POST' as const, signer: receipt.payer_pubkey, sig_alg: receipt.sig_alg }
   const { baseUrl } = context.config.http
@@ -69,7 +64,7 @@ export async function openLocker(
 
 /** Opens it or finds it open, so that a buyer who repeats a payment after an interruption finds the same. */
 async function createLockerOf(
-  { database, config, continuity, now }: PurchasesContext,
+  { database, config, continuity, now }: Context,
   request: PayRequest,
   receipt: SignedReceipt,
 ): Promise<LockerCreation> {

@@ -1,8 +1,7 @@
 // The extension payment-identifier: a client names its purchase, so that trying again with another quote pays nothing.
 
 import { ServiceError } from '@svc/http-service/service-error'
-import { unixNow } from '../../../context.ts'
-import type { PurchasesContext } from '../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import { KEY_KEPT_SECONDS } from '../../idempotency.ts'
 import {
   findIdempotencyKey,
@@ -18,7 +17,7 @@ import { findSettlement } from './store.ts'
  * The quote that an identifier stands for, for a day: this one, or an earlier one that was paid under it, or may have
  * been. An identifier of another order is refused, and so is one whose quote can still be paid.
  */
-export async function identifiedQuote(context: PurchasesContext, id: string, request: PayRequest): Promise<PayRequest> {
+export async function identifiedQuote(context: Context, id: string, request: PayRequest): Promise<PayRequest> {
   const { db, commit } = context.database
   const idempotency_key = keyOf(id)
   const { pay_req_id } = request
@@ -40,12 +39,12 @@ export async function identifiedQuote(context: PurchasesContext, id: string, req
 }
 
 /** After a payment that never pays, the identifier may be used with another quote. */
-export async function releaseIdentifier(context: PurchasesContext, id: string, request: PayRequest): Promise<void> {
+export async function releaseIdentifier(context: Context, id: string, request: PayRequest): Promise<void> {
   if (await isPaid(context, request)) return
   await context.database.commit((tx) => releaseIdempotencyKey(tx, keyOf(id), request.pay_req_id))
 }
 
-async function isPaid({ database }: PurchasesContext, { pay_req_id }: PayRequest): Promise<boolean> {
+async function isPaid({ database }: Context, { pay_req_id }: PayRequest): Promise<boolean> {
   const { db } = database
   return Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id)))
 }

@@ -6,8 +6,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { quotedLeg } from '@svc/payments/selling/confirm'
 import { quoteExpired } from '@svc/payments/selling/errors'
 import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../../../budgets/budgets.ts'
-import { unixNow } from '../../../context.ts'
-import type { PurchasesContext } from '../../context.ts'
+import { type Context, unixNow } from '../../../context.ts'
 import { findReceiptOfRequest, type PayRequest, takeAuthorization } from '../../store.ts'
 import { RESUME_SECONDS } from '../../sweep.ts'
 import { claimEarlier, claimSamePayer } from './claim-earlier.ts'
@@ -34,7 +33,7 @@ import {
   type SettlementPlace,
 } from './store.ts'
 
-export async function settlePayment(context: PurchasesContext, payment: SignedPayment): Promise<Settled> {
+export async function settlePayment(context: Context, payment: SignedPayment): Promise<Settled> {
   const { request, leg } = payment
   const { db } = context.database
   const { network } = quotedLeg(leg)
@@ -79,17 +78,14 @@ export async function settlePayment(context: PurchasesContext, payment: SignedPa
 }
 
 /** An authorization that may be sent for longer than it is looked for could pay without a receipt. */
-function requireShortLife(context: PurchasesContext, { payload, leg }: SignedPayment): void {
+function requireShortLife(context: Context, { payload, leg }: SignedPayment): void {
   if (!('authorization' in payload)) return
   if (BigInt(payload.authorization.validBefore) <= BigInt(unixNow(context) + RESUME_SECONDS)) return
   throw notSettled({ why: 'invalid', reason: 'authorization_valid_too_long' }, leg)
 }
 
 /** Finishes an earlier settlement of the quote. */
-export async function resumeSettlement(
-  context: PurchasesContext,
-  request: PayRequest,
-): Promise<SettlementResult | 'none'> {
+export async function resumeSettlement(context: Context, request: PayRequest): Promise<SettlementResult | 'none'> {
   const settlement = await findSettlement(context.database.db, request.pay_req_id)
   if (!settlement) return 'none'
   const { tx, network } = settlement
@@ -107,7 +103,7 @@ const RESUMED_AT_ONCE = 50
  * Finishes the settlements of buyers who did not come back: every buyer who paid gets a receipt and a locker. All of them,
  * in pages: after an outage many wait, and those that cannot end yet must not hold up the others.
  */
-export async function resumeSettlements(context: PurchasesContext, atOnce = RESUMED_AT_ONCE): Promise<void> {
+export async function resumeSettlements(context: Context, atOnce = RESUMED_AT_ONCE): Promise<void> {
   const now = unixNow(context)
   const expired = { after: now - RESUME_SECONDS, before: now }
   let place: SettlementPlace | null = null
@@ -118,7 +114,7 @@ export async function resumeSettlements(context: PurchasesContext, atOnce = RESU
   } while (place)
 }
 
-async function resumeQuietly(context: PurchasesContext, request: PayRequest): Promise<void> {
+async function resumeQuietly(context: Context, request: PayRequest): Promise<void> {
   try {
     await resumeSettlement(context, request)
   } catch (error) {
@@ -133,7 +129,7 @@ async function resumeQuietly(context: PurchasesContext, request: PayRequest): Pr
  * From then on its authorization is for this quote alone, no matter who sends it (T-46). `failed` is an earlier attempt of the
  * same payment, whose fee is lost.
  */
-function noteFor(context: PurchasesContext, payment: SignedPayment, failed?: Settlement): SettlementOrder['note'] {
+function noteFor(context: Context, payment: SignedPayment, failed?: Settlement): SettlementOrder['note'] {
   const { pay_req_id } = payment.request
   const { network: on } = quotedLeg(payment.leg)
   const network = on.name
@@ -171,12 +167,12 @@ function noteFor(context: PurchasesContext, payment: SignedPayment, failed?: Set
   }
 }
 
-function payerLimit({ config }: PurchasesContext, payer: string): Limit {
+function payerLimit({ config }: Context, payer: string): Limit {
   const { failedPerPayer: count, lostPercent: percentOfDay } = config.budgets
   return { who: `payer ${payer}`, count, seconds: HOUR, percentOfDay }
 }
 
-function addressLimit({ config }: PurchasesContext, { address }: SignedPayment): Limit {
+function addressLimit({ config }: Context, { address }: SignedPayment): Limit {
   const { failedPerAddress: count, lostPercent: percentOfDay } = config.budgets
   return { who: `address ${address}`, count, seconds: HOUR, percentOfDay }
 }

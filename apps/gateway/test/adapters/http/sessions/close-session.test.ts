@@ -58,7 +58,7 @@ forEachDatabase('expired upload sessions', (database) => {
     expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'failed' }])
     expect(await rows('upload_parts', session)).toEqual([])
     house.clock.advance(3600)
-    await sweepObjects(house.gateway.rooms.files)
+    await sweepObjects(house.gateway.context)
     const provider = context.providers.named('gcs')
     for (const { object_id } of objects) expect(await provider.stat({ id: object_id, ref: null })).toBeNull()
 
@@ -96,7 +96,7 @@ forEachDatabase('expired upload sessions', (database) => {
     await sweepSessions(context)
     expectRefusal(await session.status(), 404, 'SESSION_NOT_FOUND')
     expect(await rows('upload_session_files', session)).toEqual([])
-    await sweepObjects(house.gateway.rooms.files)
+    await sweepObjects(house.gateway.context)
     expect(String(await publicBytes(house, locker, 'kept'))).toBe('kept')
   })
 

@@ -19,7 +19,7 @@ forEachDatabase('finalizing an upload session', (database) => {
   const heldObjects = async () => (await leftovers(house.gateway)).held.length
 
   it('T-170 an owner copies two files at a time, so that others do not wait', async () => {
-    const { http } = house.gateway.rooms
+    const { context } = house.gateway
     const [own, other] = [locker, await house.locker(ed25519Identity())]
     const open = async (of: TestLocker, part: string) => {
       const session = await openTestSession(house, of, { files: [{ filename: part }] })
@@ -31,11 +31,11 @@ forEachDatabase('finalizing an upload session', (database) => {
     const began: number[] = []
     const [gate, two, three] = [0, 1, 2].map(() => Promise.withResolvers<void>()) as [Gate, Gate, Gate]
     const finalizeSession = createSessionFinalizer({
-      ...http,
+      ...context,
       providers: {
-        ...http.providers,
+        ...context.providers,
         named(name) {
-          const provider = http.providers.named(name)
+          const provider = context.providers.named(name)
           const write: StorageProvider['write'] = async (id, bytes, about) => {
             const count = began.push(about.size ?? 0)
             if (count === 2) two.resolve()

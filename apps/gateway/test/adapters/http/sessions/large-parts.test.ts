@@ -199,7 +199,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
   })
 
   it('SESS-03 an object that is being completed is not begun again', async () => {
-    const { openParts } = house.gateway.rooms.http
+    const { openParts } = house.gateway.context
     const to = await session()
     const { session_id, files } = to.opened
     const row = (await findSession(db(), session_id))!
@@ -223,7 +223,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     house.clock.advance(60)
     expect((await to.status()).body.status).toBe('failed')
     house.clock.advance(16 * 60)
-    await sweepObjects(house.gateway.rooms.files)
+    await sweepObjects(house.gateway.context)
     await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
     expect((await objectIds()).filter((id) => !before.includes(id))).toEqual([])
   })

@@ -63,7 +63,7 @@ it.each(PROVIDERS)('T-99 ADD-46 %s takes chunks of any size, also while memory i
   }
   await upload('chunks', [1, 3_000_000, 9_000_000, 18_000_000])
   const held: (() => void)[] = []
-  const { takeBuffer } = house.gateway.rooms.tus
+  const { takeBuffer } = house.gateway.context
   for (let release = takeBuffer(); release; release = takeBuffer()) held.push(release)
   await upload('streamed', [5_000_000, 18_000_000])
   for (const release of held) release()

@@ -42,7 +42,7 @@ export function found(
   { gateway }: TestGateway,
   { access_key_id, session_token = null }: { access_key_id: string; session_token?: string | null },
 ): Promise<S3Credential | null> {
-  return findCredential(gateway.rooms.s3, access_key_id, session_token)
+  return findCredential(gateway.context, access_key_id, session_token)
 }
 
 /** Asks for a credential of all lockers that the wallet owns, or about those that it has. */

@@ -82,7 +82,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
     const thief = await openTestGateway({ DATABASE_URL: database.url })
     onTestFinished(thief.close)
     expect(await found(thief, made)).toBeNull()
-    expect(secretOfKey(thief.gateway.rooms.s3.credentialKeys, row!)).not.toBe(made.secret_access_key)
+    expect(secretOfKey(thief.gateway.context.credentialKeys, row!)).not.toBe(made.secret_access_key)
   })
 
   it.each([

@@ -44,7 +44,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     expect(Uploads.map(({ Key }) => Key)).toEqual(open)
   }
   async function expectSwept(...uploads: Begun[]): Promise<void> {
-    await sweepSessions(house.gateway.rooms.http)
+    await sweepSessions(house.gateway.context)
     const ids = uploads.map(({ of }) => of.UploadId)
     expect(await rows('upload_parts').where('session_id', 'in', ids).execute()).toEqual([])
   }
@@ -68,16 +68,16 @@ forEachDatabase('ends of S3 uploads', (database) => {
     const [idle, completed] = [await beginWithKey('idle'), await beginWithKey('completed')]
     const own = await begin('own')
     // It is revoked while the provider puts the parts together.
-    const { http } = house.gateway.rooms
-    const named: typeof http.providers.named = (name) => {
-      const provider = http.providers.named(name)
+    const { context } = house.gateway
+    const named: typeof context.providers.named = (name) => {
+      const provider = context.providers.named(name)
       const complete: ObjectParts['complete'] = async (...parts) => {
         done(await revokeKey(bucket.locker, key.access_key_id))
         return provider.parts.complete(...parts)
       }
       return { ...provider, parts: { ...provider.parts, complete } }
     }
-    await createSessionFinalizer({ ...http, providers: { ...http.providers, named } })(completed.of.UploadId)
+    await createSessionFinalizer({ ...context, providers: { ...context.providers, named } })(completed.of.UploadId)
     await expectS3Error(bytesOf('completed'), 404, 'NoSuchKey')
     await expectEnded([idle, completed], ['own'])
     await expectSwept(idle, completed)

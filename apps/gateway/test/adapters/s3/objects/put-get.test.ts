@@ -202,7 +202,7 @@ forEachDatabase('objects of S3', (database) => {
   it('T-96 counts the bytes that it sends', async () => {
     await put('egress', Buffer.alloc(5000))
     await bytesOf('egress', { Range: 'bytes=0-2999' })
-    await house.gateway.rooms.http.egress.save()
+    await house.gateway.context.egress.save()
     const rows = house.gateway.context.database.db.selectFrom('locker_egress').select('bytes')
     const row = await rows.where('locker_id', '=', bucket.name).executeTakeFirst()
     expect(Number(row?.bytes)).toBe(3000)

@@ -56,7 +56,7 @@ it('T-16 all settlements of buyers who did not come back are finished, however m
   testbed.calm()
   ahead += QUOTE_MS + 61_000
   // In pages of one.
-  for (const _ of ['sends', 'finds']) await resumeSettlements(gateway.rooms.purchases, 1)
+  for (const _ of ['sends', 'finds']) await resumeSettlements(gateway.context, 1)
   const receipts = ids.map((id) => findReceiptOfRequest(gateway.context.database.db, id))
   expect(await Promise.all(receipts)).toEqual(ids.map((pay_req_id) => expect.objectContaining({ pay_req_id })))
 })

@@ -1,0 +1,44 @@
+import { lru } from '@svc/concurrency/caches'
+import { deriveSigningKey, type SigningKeyOf, scopeText } from '@svc/s3/signature'
+import { createLockerFinder, type FindLocker } from '../../auth/store.ts'
+import type { Context } from '../../context.ts'
+import { type CredentialKeys, createCredentialKeys } from './credentials/credential-keys.ts'
+import { createKeyUse, type NoteKeyUse } from './credentials/key-use.ts'
+import { createKeyFinder, type FindKey } from './credentials/store.ts'
+
+interface S3State {
+  credentialKeys: CredentialKeys
+  findKey: FindKey
+  signingKeyOf: SigningKeyOf
+  findLocker: FindLocker
+  noteKeyUse: NoteKeyUse
+}
+
+declare module '../../context.ts' {
+  interface Context extends S3State {}
+}
+
+export function openS3(context: Context): S3State {
+  return {
+    credentialKeys: createCredentialKeys(context.signers.shortUrl),
+    findKey: createKeyFinder(context.database.db),
+    signingKeyOf: cachedSigningKeys(),
+    findLocker: createLockerFinder(context.database.db),
+    noteKeyUse: createKeyUse(context),
+  }
+}
+
+const SIGNING_KEYS = 1000
+
+/** Deriving one takes as long as the rest of a signature. */
+function cachedSigningKeys(): SigningKeyOf {
+  const cache = lru<string, Buffer>(SIGNING_KEYS)
+  return (secret, authorization) => {
+    const name = `${secret}/${scopeText(authorization)}`
+    const known = cache.get(name)
+    if (known) return known
+    const key = deriveSigningKey(secret, authorization)
+    cache.set(name, key)
+    return key
+  }
+}

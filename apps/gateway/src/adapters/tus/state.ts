@@ -1,0 +1,27 @@
+import { places } from '@svc/concurrency/locks'
+import { createTokenSealer, type TokenSealer } from '../../auth/sealed-tokens.ts'
+import type { Context } from '../../context.ts'
+import { createTurns, type TakeTurn } from './turns.ts'
+
+interface TusState {
+  uploadTokens: TokenSealer
+  takeTurn: TakeTurn
+  /** The memory of a block; null when all of it is in use. */
+  takeBuffer: () => (() => void) | null
+}
+
+declare module '../../context.ts' {
+  interface Context extends TusState {}
+}
+
+/** Of 8 MiB each. Requests beyond write what arrives straight to storage, and put it together there. */
+const BUFFERS = 16
+
+export function openTus({ signers, randomBytes }: Context): TusState {
+  const takePlaces = places()
+  return {
+    uploadTokens: createTokenSealer(signers.shortUrl, 'svc/tus-tokens/v1', randomBytes),
+    takeTurn: createTurns(),
+    takeBuffer: () => takePlaces({ key: 'buffers', max: BUFFERS }),
+  }
+}

@@ -1,0 +1,66 @@
+// Who is calling: signed envelopes, shared secrets, and tokens of identity providers.
+
+import { createAudienceCheck } from '@svc/guard/audience'
+import type { Context } from '../context.ts'
+import { type Callers, createCallers } from './callers.ts'
+import {
+  createInternalCallerCheck,
+  createOracleCheck,
+  type InternalCallerCheck,
+  type OracleCheck,
+} from './internal-callers.ts'
+import type { OidcVerifier, TokenReader } from './oidc.ts'
+import type { AuthSecrets } from './settings.ts'
+
+export interface Auth {
+  /** Callers of signed requests. */
+  callers: Callers
+  isInternalCaller: InternalCallerCheck
+  mayCompute: OracleCheck
+  /** Null where no identity provider is configured: then nobody may sponsor. */
+  sponsors: OidcVerifier | null
+  /** Null where no issuer of such tokens is configured. */
+  receiptTokens: TokenReader | null
+}
+
+declare module '../context.ts' {
+  interface Context {
+    auth: Auth
+  }
+}
+
+export async function openAuth(
+  { config, database, rateLimiter, now, continuity }: Context,
+  { internalSecret, oracleSecret }: AuthSecrets,
+): Promise<{ auth: Auth }> {
+  const { sponsors, internal, evidence, limits } = config
+  const auth = {
+    callers: createCallers({
+      database,
+      now,
+      rateLimiter,
+      perAddress: limits.perAddress,
+      requireAudience: createAudienceCheck(config.mode, config.http.baseUrl),
+      continuity,
+    }),
+    isInternalCaller: createInternalCallerCheck({
+      mode: config.mode,
+      secret: internalSecret,
+      oidc: internal.oidc && (await loadOidc()).createOidcVerifier({ ...internal.oidc, now }),
+    }),
+    mayCompute: createOracleCheck(oracleSecret),
+    sponsors: sponsors && (await loadOidc()).createOidcVerifier({ ...sponsors, now }),
+    receiptTokens:
+      evidence.tokens &&
+      (await loadOidc()).createTokenReader(
+        { ...evidence.tokens, now },
+        { code: 'BEARER_TOKEN_INVALID', kind: 'token', requiredClaims: ['exp', 'receipt_id'] },
+      ),
+  }
+  return { auth }
+}
+
+/** With its library, which most gateways do not need. */
+function loadOidc(): Promise<typeof import('./oidc.ts')> {
+  return import('./oidc.ts')
+}

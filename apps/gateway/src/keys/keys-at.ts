@@ -1,0 +1,29 @@
+import { type Ed25519Verifier, ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import type { Db } from '../db/schema.ts'
+import { signingKeysAt } from './key-periods.ts'
+
+export interface KeyOfTime {
+  verifier: Ed25519Verifier
+  /** Unix seconds; null for a key that is not revoked. What claims to be older may still be made by a thief (ADD-39). */
+  revokedSince: number | null
+}
+
+/** The keys that may have signed at a time, by their hex (ADD-07). */
+export type KeysAt = (unixSeconds: number) => Promise<Map<string, KeyOfTime>>
+
+export function createKeysAt({ db }: { db: Db }): KeysAt {
+  // Parsing a key takes longer than verifying with it. The map holds as many keys as the operator ever had.
+  const parsed = new Map<string, Ed25519Verifier>()
+
+  function verifierOf(hex: string): Ed25519Verifier {
+    const key = parsed.get(hex) ?? ed25519PublicKeyFromHex(hex)
+    if (!key) throw new Error(`the signing key ${hex} is not an Ed25519 public key`)
+    parsed.set(hex, key)
+    return key
+  }
+
+  return async (unixSeconds) => {
+    const keys = await signingKeysAt(db, unixSeconds)
+    return new Map(keys.map(({ hex, revokedSince }) => [hex, { verifier: verifierOf(hex), revokedSince }]))
+  }
+}

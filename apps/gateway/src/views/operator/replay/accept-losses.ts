@@ -1,0 +1,59 @@
+// What cannot be brought back is lost: the next statement of each proof follows on the last one that is known of.
+
+import { readJournal } from '@svc/database/journal/journal'
+import { lockAttestation } from '../../../attestations/store.ts'
+import type { Context } from '../../../context.ts'
+import { unknownAnchors } from '../../../continuity/anchored.ts'
+import type { Document, Entry } from '../../../continuity/documents.ts'
+import { type NamedStatement, publishedStatement, unknownStatements } from '../../../continuity/statements.ts'
+import { findReceiptOfProof, readTo } from '../../../continuity/store.ts'
+import type { Tx } from '../../../db/schema.ts'
+import { findLockerOfReceipt } from '../../../lockers/store.ts'
+
+/** Returns how many proofs go on after a statement that is lost. */
+export async function acceptLosses(context: Context): Promise<number> {
+  const last = new Map<string, NamedStatement>()
+  for await (const statement of lostStatements(context))
+    if (statement.sequence > (last.get(statement.proofId)?.sequence ?? 0)) last.set(statement.proofId, statement)
+  let accepted = 0
+  for (const statement of last.values()) if (await context.database.commit((tx) => accept(tx, statement))) accepted++
+  return accepted
+}
+
+async function* lostStatements({ database, continuity, publisher }: Context): AsyncGenerator<NamedStatement> {
+  const { db } = database
+  const { place } = continuity
+  if (publisher) {
+    const anchored = await unknownAnchors(db, publisher.nodes, publisher.signer).catch(() => null)
+    yield* anchored?.statements ?? []
+  }
+  if (!place) return
+  for await (const read of readJournal(place.folder, place.sealing, await readTo(db))) {
+    if (!('entry' in read)) continue
+    const named = namedBy((JSON.parse(read.entry) as Entry).document)
+    if (named) yield* await unknownStatements(db, [named])
+  }
+}
+
+/** The line of a statement may be damaged, and that of its anchor not. */
+function namedBy(document: Document): NamedStatement | null {
+  if (document.kind === 'publication') return publishedStatement(document.publication)
+  if (document.kind !== 'statement') return null
+  const { key: digest, proofId, statement } = document
+  return { proofId, digest, sequence: statement.sequence }
+}
+
+/** False where the proof is of no locker in this database: then nothing follows. */
+async function accept(tx: Tx, { proofId, sequence, digest }: NamedStatement): Promise<boolean> {
+  const receipt_id = await findReceiptOfProof(tx, proofId)
+  const locker = receipt_id === null ? null : await findLockerOfReceipt(tx, receipt_id)
+  if (!locker) return false
+  await lockAttestation(tx, locker)
+  await tx
+    .updateTable('attestations')
+    // The next statement is about what the database has.
+    .set({ proof_id: proofId, lost_sequence: sequence, lost_digest: digest, manifest_version: null })
+    .where('receipt_id', '=', locker.receipt_id)
+    .execute()
+  return true
+}

@@ -1,0 +1,107 @@
+// A database that was set back lets in whoever was shut out since, and shuts out whoever was let in. What changed is
+// changed again, in its order (T-161).
+
+import { isoSeconds } from '@svc/protocol/evidence'
+import { type AccessChange, insertAccessChange } from '../../../continuity/access-changes.ts'
+import { type AccessDocument, accessChangesSince } from '../../../continuity/documents.ts'
+import type { AnnouncedKeyTable, Locker, S3KeyTable, Tx } from '../../../db/schema.ts'
+import { endWalletKey } from '../../../files/parts/end-wallet-key.ts'
+import { expireSessionsOfKey } from '../../../files/parts/store.ts'
+import {
+  allSigningKeys,
+  deleteAnnouncedKey,
+  insertAnnouncedKey,
+  recordTheft,
+  repeatHandOver,
+} from '../../../keys/store.ts'
+import { putOperator, removeOperatorFrom } from '../../../lockers/operators.ts'
+import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../../../lockers/store.ts'
+import type { Restored } from './restored.ts'
+
+/** Of two in the same second, the one that gives or lifts does not count. */
+function inOrder(documents: readonly AccessDocument[]): AccessDocument[] {
+  return documents.toSorted((a, b) => a.changedAt - b.changedAt || Number(isStrict(a)) - Number(isStrict(b)))
+}
+
+function isStrict({ change }: AccessDocument): boolean {
+  if (change.what === 'link') return !change.status || change.status.link_closed === 1
+  if (change.what === 'restriction') return change.restriction !== null
+  return !GIVING.includes(change.what)
+}
+
+const GIVING: readonly AccessChange['what'][] = ['operator_added', 's3_key_made', 'wallet_s3_key_made', 'key_announced']
+
+export async function restoreAccess(tx: Tx, documents: readonly AccessDocument[]): Promise<Restored[]> {
+  const restored: Restored[] = []
+  const added: AccessDocument[] = []
+  for (const document of documents) {
+    const { change } = document
+    if ('locker' in change && !(await findLocker(tx, change.locker))) {
+      restored.push({ problem: `access to ${change.locker} changed, which is not in this database` })
+      continue
+    }
+    const isAdded = await insertAccessChange(tx, document)
+    if (isAdded) added.push(document)
+    restored.push(isAdded ? 'written' : 'known')
+  }
+  // Later ones of another machine may have been replayed before.
+  const subjects = new Set(added.map(subjectOf))
+  const since = Math.min(...added.map(({ changedAt }) => changedAt))
+  const known = added.length > 0 ? await accessChangesSince(tx, since) : []
+  for (const document of inOrder(known.filter((each) => subjects.has(subjectOf(each))))) await repeat(tx, document)
+  return restored
+}
+
+/** A locker, a wallet, or the keys that sign. */
+function subjectOf({ change }: AccessDocument): string | null {
+  if ('wallet' in change) return change.wallet
+  return 'locker' in change ? change.locker : null
+}
+
+async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<void> {
+  if (change.what === 'rotation') return repeatHandOver(tx, change)
+  if (change.what === 'key_announced') return restoreAnnouncement(tx, change.row)
+  if (change.what === 'announced_key') return void (await deleteAnnouncedKey(tx, change.key))
+  if (change.what === 'signing_key') return recordTheft(tx, change)
+  if (change.what === 'wallet_s3_key_made') return insertS3Key(tx, change.row)
+  if (change.what === 'wallet_s3_key') return void (await endWalletKey(tx, change.wallet, change.key))
+  const locker = await lockLocker(tx, change.locker)
+  const { locker_id } = locker
+  if (change.what === 's3_key') return endS3Key(tx, locker_id, change.key)
+  if (change.what === 's3_key_made') return insertS3Key(tx, change.row)
+  if (change.what === 'link') return updateLocker(tx, locker_id, change.status ?? { link_closed: 1 })
+  if (change.what === 'anchoring') return updateLocker(tx, locker_id, { anchoring: change.anchoring })
+  if (change.what === 'restriction') {
+    const { restriction, notice } = change
+    const restricted_at = restriction && isoSeconds(changedAt)
+    return updateLocker(tx, locker_id, { restriction, restricted_at, restriction_notice: notice })
+  }
+  if (change.what === 'operator_added') return void (await putOperator(tx, locker, change.operator))
+  const epoch = laterEpoch(locker, change.epoch)
+  if (change.what === 'urls') return updateLocker(tx, locker_id, { access_epoch: epoch, revoked_before: epoch })
+  await removeOperatorFrom(tx, locker, { pubkey: change.operator, epoch })
+}
+/** Not of a key that has signed since. */
+async function restoreAnnouncement(tx: Tx, row: AnnouncedKeyTable): Promise<void> {
+  const isUsed = (await allSigningKeys(tx)).some(({ public_key_hex }) => public_key_hex === row.public_key_hex)
+  if (!isUsed) await insertAnnouncedKey(tx, row)
+}
+
+async function insertS3Key(tx: Tx, row: S3KeyTable): Promise<void> {
+  await tx
+    .insertInto('s3_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** With the uploads that were begun by it. */
+async function endS3Key(tx: Tx, lockerId: string, accessKeyId: string): Promise<void> {
+  await deleteS3Key(tx, lockerId, accessKeyId)
+  await expireSessionsOfKey(tx, lockerId, accessKeyId)
+}
+
+/** Later than whatever was minted before, here or in the history that is lost. */
+function laterEpoch({ access_epoch }: Locker, noted: number): number {
+  return Math.max(access_epoch + 1, noted)
+}

@@ -1,0 +1,63 @@
+import * as info from '@svc/api/info'
+import type { Bytes } from '@svc/http-service/answer'
+import { routerPath } from '@svc/http-service/paths'
+import { serve } from '@svc/http-service/serve'
+import type { Service } from '@svc/http-service/service'
+import { ServiceError } from '@svc/http-service/service-error'
+import { FastifyWireRequest, type WireRequest } from '@svc/http-service/wire-request'
+import type { Context } from '../../context.ts'
+import { discoveryDocument } from '../discovery.ts'
+import { assetAnswer, downloadAnswer, prefersHtml, showPage, textAnswer } from './answers.ts'
+
+export function pageRoutes(service: Service, context: Context): void {
+  const { pages } = context
+  const storageOrigins = () => redirectOrigins(context)
+  const show = pages && showPage(pages.html, { storageOrigins })
+  const savedCopy = pages?.savedCopy ?? null
+  const index = () => discoveryDocument(context, savedCopy)
+  serve(service, info.discovery, index)
+  serve(service, info.home, ({ wire }) => (show && prefersHtml(wire.headers.accept) ? show(wire) : index()))
+  serve(service, info.docs, ({ wire }) => show?.(wire) ?? WITHOUT_PAGES)
+  if (!show) return
+  const declared: readonly string[] = [info.home.path, info.docs.path]
+  for (const { path, policy } of pages.pages)
+    if (!declared.includes(path))
+      add(service, path, showPage(pages.html, { ...(policy && { different: policy }), storageOrigins }))
+  if (savedCopy) {
+    add(service, '/verify.html', (wire) => downloadAnswer(savedCopy.asset, 'verify.html', wire))
+    add(service, '/verify.html.sha256', (wire) => textAnswer(`${savedCopy.sha256}  verify.html\n`, wire))
+  }
+  add(service, '/assets/{name}', (wire, { name = '' }) => {
+    const asset = pages.assets.get(name)
+    if (!asset) throw new ServiceError('not_found', 'there is no such file of a page')
+    return assetAnswer(asset, wire)
+  })
+}
+
+/** Where the bytes of lockers are sent to and fetched from by clients themselves (SHORT-09). */
+function redirectOrigins({ config, providers }: Context): string[] {
+  const origins = Object.keys(config.storage.drivers).flatMap((name) => providers.named(name).redirectsTo ?? [])
+  return [...new Set(origins)]
+}
+
+const WITHOUT_PAGES =
+  '<!doctype html><html lang="en"><title>API</title><p>The pages of this gateway are not built. Its interface is described in <a href="openapi.json">openapi.json</a>.'
+
+type Show = (wire: WireRequest, params: Readonly<Record<string, string>>) => Bytes
+
+/** Pages and what they load are no part of the interface, so they are not declared with it. */
+function add(service: Service, path: string, show: Show): void {
+  const url = routerPath(path)
+  service.routes.add('GET', path)
+  service.add(
+    {
+      method: 'GET',
+      url,
+      handler: (request, reply) => {
+        const bytes = show(new FastifyWireRequest(request), request.params as Record<string, string>)
+        service.sendBytes(request, reply, url, bytes)
+      },
+    },
+    { takesBytes: false },
+  )
+}

@@ -1,0 +1,29 @@
+import type { Context } from '../context.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import { createChainFollower, type FollowChain } from './operator/audit.ts'
+import { createTotals, type Totals } from './operator/growth.ts'
+import { createPublishingCosts, type PublishingCosts } from './publishing-costs.ts'
+import { createStats, type ReadStats } from './stats.ts'
+
+interface ViewsState {
+  publishingCosts: PublishingCosts
+  metrics: Metrics
+  stats: ReadStats
+  /** What the operator sees of the business: counted now and then, not at each request. */
+  totals: () => Promise<Totals>
+  followChain: FollowChain
+}
+
+declare module '../context.ts' {
+  interface Context extends ViewsState {}
+}
+
+export function openViews(context: Context): ViewsState {
+  return {
+    publishingCosts: createPublishingCosts(context),
+    metrics: createMetrics(context),
+    stats: createStats(context),
+    totals: createTotals(context),
+    followChain: createChainFollower(context),
+  }
+}

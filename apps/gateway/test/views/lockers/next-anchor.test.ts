@@ -1,0 +1,34 @@
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { expect, it } from 'vitest'
+import { nextAnchor } from '../../../src/views/lockers/next-anchor.ts'
+import { attest } from '../../attestations/attest.ts'
+
+const CRON = { CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true', CRON_ATTEST_MIN_AGE_HOURS: '10' }
+const OPTED_IN = { ...CRON, CRON_ATTEST_FILTER: 'opted_in' }
+const AT = '2026-09-01T22:00:00Z'
+
+it.each([
+  ['nothing is automatic', { ATTEST_PUSH: 'false' }, [], null, null],
+  ['changes are attested by themselves', { AUTO_REATTEST: 'true' }, [], 'changes', 'publishing'],
+  ['there is a schedule', { ...CRON, ATTEST_PUSH: 'false' }, [], 'changes', AT],
+  ['it is opted in', { ...OPTED_IN, ATTEST_PUSH: 'false' }, ['cron_attest'], 'changes', AT],
+  ['it is not opted in', { ...OPTED_IN, ATTEST_PUSH: 'false' }, [], null, null],
+] as const)('T-56 CRON-01 what is published next of a locker where %s', async (_, variables, tags, changed, idle) => {
+  const house = await openTestGateway(variables)
+  const { context } = house.gateway
+  const locker = await house.locker(ed25519Identity(), { tags: [...tags] })
+  const next = async () => {
+    const row = context.database.db.selectFrom('lockers').selectAll().where('locker_id', '=', locker.lockerId)
+    const { next_anchor } = await nextAnchor(
+      { ...context, publisher: { signer: 'somebody' } },
+      await row.executeTakeFirstOrThrow(),
+    )
+    return next_anchor && (next_anchor.at ?? next_anchor.reason)
+  }
+  await locker.put('a.txt', 'a')
+  await attest(house, locker)
+  expect(await next()).toBe(idle)
+  await locker.put('b.txt', 'b')
+  expect(await next()).toBe(idle === 'publishing' ? 'publishing' : changed)
+  await house.close()
+})

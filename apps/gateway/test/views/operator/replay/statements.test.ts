@@ -1,0 +1,136 @@
+import { writable } from '@svc/devnet/writable'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { EvmRegistry } from '../../../../src/anchors/evm-registry/client.ts'
+import { createEntryQueue } from '../../../../src/anchors/evm-registry/queue-entry.ts'
+import type { Document, StatementDocument } from '../../../../src/continuity/documents.ts'
+import { attest, statementsOf, statusOf } from '../../../attestations/attest.ts'
+import { copyJournal, damage, entriesIn, replayFrom, withoutTicks, writeJournal } from './journal-lines.ts'
+
+let house: TestGateway
+let locker: TestLocker
+beforeEach(withoutTicks)
+beforeEach(async () => {
+  house = await openTestGateway({ RUN_JOBS: 'false' })
+  locker = await house.locker(ed25519Identity())
+})
+afterEach(() => house.close())
+
+const db = () => writable(house.gateway.context.database.db)
+
+/** Each says another file. */
+async function state(...names: string[]) {
+  for (const name of names) {
+    await locker.put(name, name)
+    await attest(house, locker)
+  }
+  return statementsOf(house, locker)
+}
+
+/** As a backup from before them. */
+async function forget() {
+  for (const table of ['statements', 'attestations', 'snapshots', 'snapshot_chunks'] as const)
+    await db().deleteFrom(table).execute()
+}
+
+const isStatement = (sequence: number) => (document: Document) =>
+  document.kind === 'statement' && document.statement.sequence === sequence
+const sequences = async () => (await statementsOf(house, locker)).map(({ sequence }) => sequence)
+
+it('T-37 ADD-29 one replay reads journals of several processes in any order', async () => {
+  const before = await state('a', 'b', 'c')
+  const journal = await copyJournal(house)
+  const entries = await entriesIn(journal)
+  const at = (sequence: number) => entries.findIndex(({ document }) => isStatement(sequence)(document))
+  const statements = [1, 2, 3].map((sequence) => entries[at(sequence)]!)
+  const chunks = entries.filter(({ document }) => document.kind === 'chunks')
+  const turned = await writeJournal(journal, [...statements.toReversed().map((entry) => [entry]), chunks])
+  await forget()
+  const report = await replayFrom(turned, house)
+  expect(report).toMatchObject({ problems: [], replayed: { statement: 3 }, missing: { counts: {} } })
+  expect(await statementsOf(house, locker)).toEqual(before)
+  expect((await replayFrom(turned, house)).replayed).toEqual({})
+})
+
+it('T-37 restores no statement over a gap until the gap is accepted', async () => {
+  const before = await state('a', 'b', 'c')
+  const journal = await copyJournal(house)
+  await damage(journal, isStatement(2))
+  await forget()
+  const report = await replayFrom(journal, house)
+  expect(report.problems).toEqual([expect.stringMatching(/^statement 3 of .* follows on statement 2, which is not in/)])
+  expect(await sequences()).toEqual([1])
+  const { accepted, missing } = await replayFrom(journal, house, { accept: true })
+  expect(accepted).toMatchObject({ counts: {}, proofs: 1, unreadable: [expect.stringContaining('is damaged')] })
+  expect(missing).toMatchObject({ counts: {}, unreadable: [] })
+  expect(await sequences()).toEqual([1, 3])
+  const fourth = (await state('d')).at(-1)
+  expect(JSON.parse(fourth!.record).envelope.body).toMatchObject({
+    sequence: 4,
+    prev_statement_digest: before[2]!.statement_digest,
+  })
+})
+
+it('T-37 restores no statement without its list of files, and audits what is given up', async () => {
+  await state('a', 'b')
+  const journal = await copyJournal(house)
+  const second = (await entriesIn(journal)).find(({ document }) => isStatement(2)(document))!
+  let chunks = 0
+  await damage(journal, ({ kind }) => kind === 'chunks' && ++chunks === 2)
+  await forget()
+  const report = await replayFrom(journal, house)
+  expect(report.problems).toEqual([expect.stringContaining('list is not whole: 1 chunks of it are missing')])
+  expect(report.missing).toMatchObject({ counts: { statement: 1 } })
+  expect(await sequences()).toEqual([1])
+  const { accepted } = await replayFrom(journal, house, { accept: true })
+  const lost = { counts: { statement: 1 }, proofs: 1, unreadable: [expect.stringContaining('is damaged')] }
+  expect(accepted).toMatchObject(lost)
+  const { details } = await db()
+    .selectFrom('audit_log')
+    .select('details')
+    .where('action', '=', 'accept_losses')
+    .executeTakeFirstOrThrow()
+  expect(JSON.parse(details)).toMatchObject({ problems: report.problems, accepted: lost })
+  expect(await statusOf(house, locker)).toMatchObject({
+    sequence: 1,
+    lost_sequence: 2,
+    lost_digest: (second.document as StatementDocument).key,
+  })
+})
+
+it('ADD-29 names the files that replayed statements list and the database lacks', async () => {
+  await state('a', 'b', 'c')
+  const journal = await copyJournal(house)
+  await forget()
+  await db().deleteFrom('files').where('filename', '=', 'b').execute()
+  await db()
+    .updateTable('files')
+    .set({ content_hash: '0'.repeat(64) })
+    .where('filename', '=', 'c')
+    .execute()
+  const { lostFiles } = await replayFrom(journal, house)
+  expect(lostFiles).toEqual({ lockers: [{ lockerId: locker.lockerId, lost: 2, of: 3 }], others: 0 })
+})
+
+it('ANCH-12 ADD-29 a replayed statement is queued for the EVM registry where nothing is published first', async () => {
+  await state('a', 'b')
+  const journal = await copyJournal(house)
+  await forget()
+  const { queue } = house.gateway.context
+  // It is only asked for its presence.
+  const evmRegistry = {} as EvmRegistry
+  await replayFrom(journal, house, { publisher: null, queueEntry: createEntryQueue({ queue, evmRegistry }) })
+  expect(await db().selectFrom('registry_entries').select(['sequence', 'state']).execute()).toEqual([
+    { sequence: 2, state: 'waiting' },
+  ])
+})
+
+it('LOG-47 T-161 brings back whether a locker leaves publishing to the log', async () => {
+  const changed = await locker.call(['locker:admin'], 'POST', '/anchoring', { anchoring: 'log' })
+  expect(changed.status, JSON.stringify(changed.body)).toBe(200)
+  const journal = await copyJournal(house)
+  await db().deleteFrom('revocations').execute()
+  await db().updateTable('lockers').set({ anchoring: 'each' }).execute()
+  expect(await replayFrom(journal, house)).toMatchObject({ problems: [], replayed: { access: 1 } })
+  expect(await db().selectFrom('lockers').select('anchoring').execute()).toEqual([{ anchoring: 'log' }])
+})
