@@ -52,31 +52,47 @@ const NAME_START = '"filename":"'
 const NAME_END = '","size_bytes":'
 const ROWS_END = '}],"content_types":'
 
-/**
- * Inside a JSON string every quote follows a backslash, so the texts above are found between fields and rows only.
- * Takes content that `writeContent` wrote.
- */
+/** Takes content that `writeContent` wrote. */
 export function readStoredFiles(content: string): StoredFile[] {
-  const rowsEnd = content.indexOf(ROWS_END)
-  const contentTypes: ContentTypeRun[] = JSON.parse(content.slice(rowsEnd + ROWS_END.length, -1))
-  const typeOfEach = expandRuns(contentTypes)
-  const rows = splitRows(content.slice(ROWS_START.length, rowsEnd))
-  return rows.map((row, i) => ({ ...row, contentType: typeOfEach[i] as string }))
+  const files: StoredFile[] = []
+  forEachStoredFile(content, (file) => files.push(file))
+  return files
 }
 
-/** Takes rows without the start of the first and the end of the last one. */
-function splitRows(rows: string): Pick<StoredFile, 'nameAndSize' | 'contentHash'>[] {
-  return rows.split(ROW_BORDER).map((row) => {
-    const hashEnd = row.indexOf(HASH_END)
-    return { nameAndSize: row.slice(hashEnd + 2), contentHash: row.slice(0, hashEnd) }
-  })
+export function forEachStoredFile(content: string, use: (file: StoredFile) => void): void {
+  const rowsEnd = content.indexOf(ROWS_END)
+  const typeOfEach = expandRuns(JSON.parse(content.slice(rowsEnd + ROWS_END.length, -1)))
+  forEachRow(content, ROWS_START.length, rowsEnd, (nameAndSize, contentHash, i) =>
+    use({ nameAndSize, contentHash, contentType: typeOfEach[i] as string }),
+  )
+}
+
+/**
+ * `start` is behind the start of the first row, `end` before the end of the last one. Inside a JSON string every quote
+ * follows a backslash, so the texts above are found between fields and rows only.
+ */
+function forEachRow(
+  text: string,
+  start: number,
+  end: number,
+  use: (nameAndSize: string, contentHash: string, index: number) => void,
+): void {
+  for (let at = start, i = 0; at < end; i++) {
+    const hashEnd = text.indexOf(HASH_END, at)
+    const border = text.indexOf(ROW_BORDER, hashEnd)
+    const rowEnd = border === -1 ? end : border
+    use(text.slice(hashEnd + 2, rowEnd), text.slice(at, hashEnd), i)
+    at = rowEnd + ROW_BORDER.length
+  }
 }
 
 /** The Merkle leaves of rows, one after the other. */
 export function leavesOf(rows: string): string {
-  return splitRows(rows.slice(ROW_START.length, -1))
-    .map((row) => leafHash(entryOf(row)))
-    .join('')
+  let leaves = ''
+  forEachRow(rows, ROW_START.length, rows.length - 1, (nameAndSize, contentHash) => {
+    leaves += leafHash(entryOf({ nameAndSize, contentHash }))
+  })
+  return leaves
 }
 
 function expandRuns(contentTypes: readonly ContentTypeRun[]): string[] {
