@@ -79,7 +79,8 @@ function forEachRow(
 ): void {
   for (let at = start, i = 0; at < end; i++) {
     const hashEnd = text.indexOf(HASH_END, at)
-    const border = text.indexOf(ROW_BORDER, hashEnd)
+    // Not from the hash on: in a damaged text there may be none, and the search must go forward.
+    const border = text.indexOf(ROW_BORDER, at)
     const rowEnd = border === -1 ? end : border
     use(text.slice(hashEnd + 2, rowEnd), text.slice(at, hashEnd), i)
     at = rowEnd + ROW_BORDER.length
