@@ -162,6 +162,8 @@ const HASH_LENGTH = 64
 export interface BlockTree {
   /** Leaves in hex, concatenated. */
   add(leaves: string): void
+  /** Adds a whole block by its node. Throws within a block. */
+  addBlock(node: string): void
   /** The node of every block, and the bare root over them. Throws when there is no leaf (MERK-08). */
   end(): { nodes: string[]; root: string }
 }
@@ -173,17 +175,20 @@ export function createBlockTree(): BlockTree {
   return {
     add(leaves) {
       for (let at = 0; at < leaves.length; at += HASH_LENGTH) {
-        // A full block waits for the next leaf, because a tree of one block is folded differently.
-        if (block.length === BLOCK_LEAVES) {
-          nodes.push(blockNode(block))
-          block = []
-        }
         block.push(leaves.slice(at, at + HASH_LENGTH))
+        if (block.length < BLOCK_LEAVES) continue
+        nodes.push(blockNode(block))
+        block = []
       }
     },
+    addBlock(node) {
+      if (block.length > 0) throw new RangeError('a block begins where the last one ends')
+      nodes.push(node)
+    },
     end() {
-      const all = nodes.length === 0 ? [merkleRoot(block)] : [...nodes, blockNode(block)]
-      return { nodes: all, root: merkleRoot(all) }
+      // Only a block that is not full has another node where it is the only one.
+      if (block.length > 0) nodes.push(nodes.length === 0 ? merkleRoot(block) : blockNode(block))
+      return { nodes, root: merkleRoot(nodes) }
     },
   }
 }

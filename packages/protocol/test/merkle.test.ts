@@ -4,6 +4,7 @@ import { sha256Hex } from '#crypto'
 import {
   BLOCK_LEAVES,
   blockLevels,
+  blockNode,
   blockNodes,
   createBlockTree,
   foldProof,
@@ -147,5 +148,22 @@ describe('a tree whose leaves arrive in chunks', () => {
 
   it('MERK-08 has no root without leaves', () => {
     expect(() => createBlockTree().end()).toThrow('empty file list')
+  })
+
+  it.each([1, 1023, 1024, 1025, 3000])('MERK-05 MERK-06 takes whole blocks of %d leaves by their nodes', (count) => {
+    const some = leaves.slice(0, count)
+    const [whole, mixed] = [createBlockTree(), createBlockTree()]
+    for (let at = 0; at < count; at += BLOCK_LEAVES) {
+      const block = some.slice(at, Math.min(at + BLOCK_LEAVES, count))
+      whole.add(block.join(''))
+      if (block.length === BLOCK_LEAVES) mixed.addBlock(blockNode(block))
+      else mixed.add(block.join(''))
+    }
+    const built = whole.end()
+    expect(mixed.end()).toEqual(built)
+    expect(built).toEqual({ nodes: blockNodes(some), root: merkleRoot(some) })
+    const within = createBlockTree()
+    within.add(leaves[0] as string)
+    expect(() => within.addBlock(built.root)).toThrow('a block begins')
   })
 })

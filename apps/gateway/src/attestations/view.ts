@@ -12,7 +12,7 @@ import type { Db } from '../db/schema.ts'
 import type { Published } from './attest.ts'
 import type { AttestationRecord } from './record.ts'
 import type { SnapshotFile, StoredFile } from './snapshots/chunk-content.ts'
-import { snapshotFiles, storedFiles } from './snapshots/read-snapshot.ts'
+import { type ShownFiles, shownFiles, snapshotFiles } from './snapshots/read-snapshot.ts'
 import { findAttestation } from './store.ts'
 
 /** The answer to a caller who asked for a statement. */
@@ -117,42 +117,43 @@ export function withFiles(
   { database }: Pick<Context, 'database'>,
   show: (file: StoredFile) => string,
 ): AsyncGenerator<string> {
-  return withList(head, 'files', shown(allOf(of, storedFiles(database.db, of.snapshotKey)), show))
+  return withList(
+    head,
+    'files',
+    textsOf(allOf(of, shownFiles(database.db, of.snapshotKey, show), ({ count }) => count)),
+  )
 }
 
-async function* shown<File>(pages: AsyncIterable<File[]>, show: (file: File) => string): AsyncGenerator<string[]> {
-  for await (const files of pages) yield files.map(show)
+async function* textsOf(pages: AsyncIterable<ShownFiles>): AsyncGenerator<string> {
+  for await (const { text } of pages) yield text
 }
 
-/** JSON of an object with a list at its end. The entries are JSON already. */
-export async function* withList(
-  head: object,
-  name: string,
-  pages: AsyncIterable<readonly string[]>,
-): AsyncGenerator<string> {
+/** JSON of an object with a list at its end. The entries are JSON already, separated by commas. */
+export async function* withList(head: object, name: string, pages: AsyncIterable<string>): AsyncGenerator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`
   let separator = ''
   for await (const entries of pages) {
-    yield separator + entries.join()
+    yield separator + entries
     separator = ','
   }
   yield ']}'
 }
 
 export function filesOf(db: Db, of: AttestationRecord): AsyncGenerator<SnapshotFile[]> {
-  return allOf(of, snapshotFiles(db, of.snapshotKey))
+  return allOf(of, snapshotFiles(db, of.snapshotKey), (files) => files.length)
 }
 
 /** Yields to other requests between pages. Throws at the end if files are missing, so that no short list is valid. */
-async function* allOf<File>(
+async function* allOf<Page>(
   { snapshotKey, record }: AttestationRecord,
-  pages: AsyncIterable<File[]>,
-): AsyncGenerator<File[]> {
+  pages: AsyncIterable<Page>,
+  countOf: (page: Page) => number,
+): AsyncGenerator<Page> {
   let count = 0
-  for await (const files of pages) {
+  for await (const page of pages) {
     if (count > 0) await setImmediate()
-    count += files.length
-    yield files
+    count += countOf(page)
+    yield page
   }
   if (count !== record.file_count) throw new Error(`snapshot ${snapshotKey} has ${count} of ${record.file_count} files`)
 }

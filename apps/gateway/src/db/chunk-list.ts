@@ -14,6 +14,7 @@ export interface ChunkList {
   rowCount: number
   id(chunk: number): string
   firstRow(chunk: number): number
+  firstFilename(chunk: number): string
   /** The chunk that would hold this name; 0 if the name would come before all. */
   chunkOfName(filename: string): number
   chunkOfRow(row: number): number
@@ -68,6 +69,7 @@ export function openChunkList(bytes: Uint8Array): ChunkList {
     length,
     rowCount,
     firstRow,
+    firstFilename: (chunk) => list.toString('utf8', names + nameEnd(chunk - 1), names + nameEnd(chunk)),
     id: (chunk) => list.toString('hex', HEADER + chunk * ENTRY, HEADER + chunk * ENTRY + ID),
     chunkOfRow: (row) => lastChunkNotAfter((chunk) => firstRow(chunk) > row),
     chunkOfName(filename) {

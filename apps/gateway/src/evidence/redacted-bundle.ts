@@ -47,8 +47,8 @@ async function headOf(context: Context, of: AttestationRecord, redaction: Redact
   return redactedHead(redaction, stated, context.config.evidence.domainTag)
 }
 
-async function* leaves({ database }: Context, record: AttestationRecord): AsyncGenerator<string[]> {
-  for await (const files of filesOf(database.db, record)) yield files.map((file) => `"${leafHash(file)}"`)
+async function* leaves({ database }: Context, record: AttestationRecord): AsyncGenerator<string> {
+  for await (const files of filesOf(database.db, record)) yield files.map((file) => `"${leafHash(file)}"`).join()
 }
 
 async function proveFiles(context: Context, record: AttestationRecord, filenames: readonly string[]) {

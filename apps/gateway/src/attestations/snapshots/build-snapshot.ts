@@ -3,9 +3,9 @@
 import { hash } from 'node:crypto'
 import { withPrefix } from '@svc/protocol/bytes'
 import { type FileListDigests, hashFileList } from '@svc/protocol/file-list'
-import { createBlockTree } from '@svc/protocol/merkle'
+import { BLOCK_LEAVES, createBlockTree } from '@svc/protocol/merkle'
 import { type ChunkListEntry, writeChunkList } from '../../db/chunk-list.ts'
-import { chunkId, writeContent } from './chunk-content.ts'
+import { chunkId, leavesOf, writeContent } from './chunk-content.ts'
 import type { Chunk } from './cut-chunks.ts'
 import type { ChunkRow, SnapshotRow } from './store.ts'
 
@@ -34,7 +34,7 @@ export function createSnapshotBuilder(
   storeChunks: (chunks: readonly ChunkRow[]) => Promise<void>,
 ): SnapshotBuilder {
   const digests = hashFileList(lockerId)
-  const tree = createBlockTree()
+  const tree = createChunkTree()
   const list: ChunkListEntry[] = []
   let fileCount = 0
   let totalBytes = 0n
@@ -50,14 +50,19 @@ export function createSnapshotBuilder(
 
   return {
     async add(chunks) {
-      for (const { firstFilename, rowCount, totalBytes: bytes, leaves, rows, contentTypes } of chunks) {
+      for (const chunk of chunks) {
+        const { firstFilename, rowCount, totalBytes: bytes, rows, contentTypes, stored } = chunk
         digests.add(rows)
-        tree.add(leaves)
+        tree.add(chunk)
+        fileCount += rowCount
+        totalBytes += bytes
+        if (stored) {
+          list.push({ id: stored.id, firstFilename, rowCount })
+          continue
+        }
         const content = writeContent(rows, contentTypes)
         const id = chunkId(content)
         list.push({ id, firstFilename, rowCount })
-        fileCount += rowCount
-        totalBytes += bytes
         unstored.push({ chunk_id: id, content })
         unstoredLength += content.length
         if (unstoredLength >= STORED_AT_ONCE) await store()
@@ -80,6 +85,50 @@ export function createSnapshotBuilder(
         block_nodes: new Uint8Array(Buffer.from(nodes.join(''), 'hex')),
       }
       return { key, fileCount, totalBytes, merkleRoot, manifestDigest, resultHash, row }
+    },
+  }
+}
+
+const HASH_LENGTH = 64
+
+/** A tree over chunks. A block of leaves whose rows have all kept their places keeps its node, and no leaf is hashed. */
+function createChunkTree() {
+  const tree = createBlockTree()
+  let rowCount = 0
+  /** The leaves of the current block while all of its rows are where they were; null once they are added to the tree. */
+  let kept: (() => string)[] | null = []
+
+  function addKept(leaves: () => string): void {
+    if (kept) kept.push(leaves)
+    else tree.add(leaves())
+  }
+
+  function hashBlock(): void {
+    for (const leaves of kept ?? []) tree.add(leaves())
+    kept = null
+  }
+
+  return {
+    add({ rowCount: rows, leaves, rows: text, stored }: Chunk) {
+      const toBlockEnd = BLOCK_LEAVES - (rowCount % BLOCK_LEAVES)
+      rowCount += rows
+      if (leaves !== null) {
+        hashBlock()
+        tree.add(leaves)
+        if (rowCount % BLOCK_LEAVES === 0) kept = []
+      } else if (rows < toBlockEnd) {
+        addKept(() => leavesOf(text))
+      } else {
+        const blockNode = stored?.blockNode ?? null
+        if (blockNode === null) hashBlock()
+        if (kept && blockNode !== null) tree.addBlock(blockNode)
+        else tree.add(leavesOf(text).slice(0, toBlockEnd * HASH_LENGTH))
+        kept = rows > toBlockEnd ? [() => leavesOf(text).slice(toBlockEnd * HASH_LENGTH)] : []
+      }
+    },
+    end() {
+      hashBlock()
+      return tree.end()
     },
   }
 }

@@ -4,22 +4,33 @@
 import { hkdfSync } from 'node:crypto'
 import { listRow } from '@svc/protocol/file-list'
 import { leafHash } from '@svc/protocol/merkle'
-import type { ContentTypeRun, SnapshotFile } from './chunk-content.ts'
+import { type ContentTypeRun, contentTypeRuns, type SnapshotFile } from './chunk-content.ts'
+
+/** A chunk of the previous snapshot that is used again. */
+export interface StoredChunk {
+  id: string
+  /** The Merkle node of the block of leaves that ended in this chunk, if one did. */
+  blockNode: string | null
+}
 
 export interface Chunk {
   firstFilename: string
   rowCount: number
   totalBytes: bigint
-  /** The Merkle leaves, one after the other. */
-  leaves: string
+  /** The Merkle leaves, one after the other; null for a stored chunk whose rows have the places that they had before. */
+  leaves: string | null
   /** As `listRow` writes them, separated by commas. */
   rows: string
   contentTypes: ContentTypeRun[]
+  /** Null for a chunk that was cut. */
+  stored: StoredChunk | null
 }
 
 export interface ChunkCutter {
   /** Takes the next files, in the order of their names. Returns the chunks that they close. */
   cut(files: readonly SnapshotFile[]): Chunk[]
+  /** Whether the next file begins a chunk. */
+  isAtBorder(): boolean
   /** Returns the last chunk, unless it is empty. */
   end(): Chunk[]
 }
@@ -50,6 +61,7 @@ export function createChunkCutter(borderKey: string): ChunkCutter {
       }
       return closed
     },
+    isAtBorder: () => files.length === 0,
     end: () => (files.length === 0 ? [] : [close()]),
   }
 }
@@ -61,18 +73,9 @@ function makeChunk(files: readonly SnapshotFile[], leaves: readonly string[]): C
     totalBytes: files.reduce((sum, { size_bytes }) => sum + BigInt(size_bytes), 0n),
     leaves: leaves.join(''),
     rows: files.map(listRow).join(),
-    contentTypes: contentTypesOf(files),
+    contentTypes: contentTypeRuns(files.map(({ content_type }) => content_type)),
+    stored: null,
   }
-}
-
-function contentTypesOf(files: readonly SnapshotFile[]): ContentTypeRun[] {
-  const runs: ContentTypeRun[] = []
-  for (const { content_type } of files) {
-    const run = runs.at(-1)
-    if (run?.[0] === content_type) run[1]++
-    else runs.push([content_type, 1])
-  }
-  return runs
 }
 
 /**

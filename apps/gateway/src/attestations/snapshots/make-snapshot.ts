@@ -1,12 +1,15 @@
 // Makes a snapshot of the files that are read: leaves out what is absent, cuts chunks, and hands them to the builder.
+// Chunks of the previous snapshot that hold what the manifest holds now are handed on as they are.
 // The gateway's own thread and the threads for large lockers both run this.
 
 import { setImmediate } from 'node:timers/promises'
 import type { ObjectKey } from '@svc/storage/provider'
 import type { BuiltSnapshot, SnapshotBuilder } from './build-snapshot.ts'
 import type { SnapshotFile } from './chunk-content.ts'
-import { createChunkCutter } from './cut-chunks.ts'
+import { type Chunk, createChunkCutter } from './cut-chunks.ts'
+import { type PreviousChunk, type PreviousSnapshot, sameChunk } from './previous-snapshot.ts'
 import type { ListedFile, LockerReading } from './read-files.ts'
+import type { ChunkNow, NameRange, ObjectList } from './store.ts'
 
 export interface Snapshot extends BuiltSnapshot {
   manifestVersion: number
@@ -22,31 +25,115 @@ export interface SnapshotProgress {
 /** Returns the ids of those objects that are not at their provider. Calls may overlap. */
 export type FindAbsent = (objects: readonly ObjectKey[]) => Promise<ReadonlySet<string>>
 
+type FindAbsentOf = (objects: ObjectList) => Promise<ReadonlySet<string>>
+
+export function objectsOf({ ids, refs }: ObjectList): ObjectKey[] {
+  return ids.split(',').map((id, i) => ({ id, ref: refs?.[i] ?? null }))
+}
+
 /** Closes the reading. Returns null if there is no file to attest. */
 export async function makeSnapshot(
   reading: LockerReading,
   builder: SnapshotBuilder,
-  findAbsent: FindAbsent,
+  findAbsent: FindAbsentOf,
   { onProgress, signal }: SnapshotProgress,
 ): Promise<Snapshot | null> {
-  const { manifestVersion, borderKey } = reading
+  const { manifestVersion, borderKey, previous } = reading
   const cutter = createChunkCutter(borderKey)
   let manifestFileCount = 0
-  try {
-    for await (const { listed, files } of presentFiles(reading.pages(), findAbsent)) {
-      await builder.add(cutter.cut(files))
-      manifestFileCount += listed
-      onProgress?.(manifestFileCount)
-      // A page takes some milliseconds. Let other work run between pages.
-      await setImmediate()
-      signal?.throwIfAborted()
+  let rowCount = 0
+
+  async function add(chunks: readonly Chunk[], listed: number): Promise<void> {
+    await builder.add(chunks)
+    for (const chunk of chunks) rowCount += chunk.rowCount
+    manifestFileCount += listed
+    onProgress?.(manifestFileCount)
+    // A page takes some milliseconds. Let other work run between pages.
+    await setImmediate()
+    signal?.throwIfAborted()
+  }
+
+  async function cutFiles(range: NameRange): Promise<void> {
+    for await (const { listed, files } of presentFiles(reading.pages(range), findAbsent)) {
+      await add(cutter.cut(files), listed)
     }
+  }
+
+  /** A stored chunk is used again only where the files before it end with a chunk, as they did. */
+  async function addComparison(compared: readonly Compared[]): Promise<void> {
+    let same: Chunk[] = []
+    let sameRows = 0
+    const addSame = async () => {
+      if (same.length > 0) await add(same, sameRows)
+      same = []
+      sameRows = 0
+    }
+    for (const { before, now, isComplete } of compared) {
+      const chunk = isComplete && cutter.isAtBorder() ? sameChunk(before, now, rowCount + sameRows) : null
+      if (chunk) {
+        same.push(chunk)
+        sameRows += chunk.rowCount
+      } else {
+        await addSame()
+        await cutFiles(before)
+      }
+    }
+    await addSame()
+  }
+
+  try {
+    if (previous) for await (const compared of comparisons(reading, previous, findAbsent)) await addComparison(compared)
+    await cutFiles({ from: previous?.lastFrom ?? '', before: null })
   } finally {
     await reading.close()
   }
   await builder.add(cutter.end())
   const built = await builder.end()
   return built && { ...built, manifestVersion, manifestFileCount }
+}
+
+interface Compared {
+  before: PreviousChunk
+  now: ChunkNow
+  /** Whether the bytes of all its files are present. */
+  isComplete: boolean
+}
+
+/** About as many files as a page has. */
+const CHUNKS_AT_ONCE = 16
+
+/** All chunks of the previous snapshot but the last one. */
+function comparisons(
+  reading: LockerReading,
+  previous: PreviousSnapshot,
+  findAbsent: FindAbsentOf,
+): AsyncGenerator<Compared[]> {
+  async function* readings() {
+    for (let first = 0; first < previous.closedChunks; first += CHUNKS_AT_ONCE) {
+      const count = Math.min(CHUNKS_AT_ONCE, previous.closedChunks - first)
+      const chunks = Array.from({ length: count }, (_, i) => previous.chunk(first + i))
+      yield { chunks, now: await reading.now(chunks) }
+    }
+  }
+  return ahead(readings(), async ({ chunks, now }) => {
+    const whole = now.filter(({ rows }) => rows !== null).map(({ objects }) => objects)
+    const absent = whole.length === 0 ? NONE : await findAbsent(joined(whole))
+    return chunks.map((before, i) => {
+      const chunk = now[i] as ChunkNow
+      const isComplete = absent.size === 0 || !objectsOf(chunk.objects).some(({ id }) => absent.has(id))
+      return { before, now: chunk, isComplete }
+    })
+  })
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function joined(lists: readonly ObjectList[]): ObjectList {
+  const hasRefs = lists.some(({ refs }) => refs !== null)
+  return {
+    ids: lists.map(({ ids }) => ids).join(),
+    refs: hasRefs ? lists.flatMap((list) => objectsOf(list).map(({ ref }) => ref)) : null,
+  }
 }
 
 interface PresentPage {
@@ -56,30 +143,40 @@ interface PresentPage {
   files: SnapshotFile[]
 }
 
+function presentFiles(pages: AsyncIterable<ListedFile[]>, findAbsent: FindAbsentOf): AsyncGenerator<PresentPage> {
+  return ahead(pages, (page) => leaveOutAbsent(page, findAbsent))
+}
+
 /** How many pages are checked for absent objects while one is worked on. */
 const PAGES_AHEAD = 3
 
-async function* presentFiles(pages: AsyncIterable<ListedFile[]>, findAbsent: FindAbsent): AsyncGenerator<PresentPage> {
-  const ahead: Promise<PresentPage>[] = []
+async function* ahead<Page, Checked>(
+  pages: AsyncIterable<Page>,
+  check: (page: Page) => Promise<Checked>,
+): AsyncGenerator<Checked> {
+  const checks: Promise<Checked>[] = []
   for await (const page of pages) {
-    const present = leaveOutAbsent(page, findAbsent)
+    const checked = check(page)
     // It is awaited later. Without this, a failure before then would be an unhandled rejection.
-    present.catch(() => {})
-    ahead.push(present)
-    if (ahead.length > PAGES_AHEAD) yield (await ahead.shift()) as PresentPage
+    checked.catch(() => {})
+    checks.push(checked)
+    if (checks.length > PAGES_AHEAD) yield (await checks.shift()) as Checked
   }
-  for (const present of ahead) yield await present
+  for (const checked of checks) yield await checked
 }
 
-async function leaveOutAbsent(page: readonly ListedFile[], findAbsent: FindAbsent): Promise<PresentPage> {
+async function leaveOutAbsent(page: readonly ListedFile[], findAbsent: FindAbsentOf): Promise<PresentPage> {
   const files: SnapshotFile[] = []
-  const objects: ObjectKey[] = []
+  const ids: string[] = []
+  const refs: (string | null)[] = []
   for (const [filename, size_bytes, content_hash, content_type, id, ref] of page) {
     if (content_hash === null || size_bytes === null || id === null) continue
     files.push({ filename, size_bytes, content_hash, content_type })
-    objects.push({ id, ref })
+    ids.push(id)
+    refs.push(ref)
   }
-  const absent = objects.length === 0 ? new Set() : await findAbsent(objects)
-  const isPresent = (_: SnapshotFile, i: number) => !absent.has((objects[i] as ObjectKey).id)
+  const list = { ids: ids.join(), refs: refs.every((ref) => ref === null) ? null : refs }
+  const absent = ids.length === 0 ? NONE : await findAbsent(list)
+  const isPresent = (_: SnapshotFile, i: number) => !absent.has(ids[i] as string)
   return { listed: page.length, files: absent.size === 0 ? files : files.filter(isPresent) }
 }

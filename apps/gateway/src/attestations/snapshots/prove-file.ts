@@ -17,6 +17,7 @@ import {
 import { type ChunkList, openChunkList } from '../../db/chunk-list.ts'
 import type { Db } from '../../db/schema.ts'
 import { fileOf, placeOf, readStoredFiles, type SnapshotFile, type StoredFile } from './chunk-content.ts'
+import { nodesOf } from './previous-snapshot.ts'
 import { damagedChunk, readChunks, requireIntact } from './read-snapshot.ts'
 import { findChunk, findSnapshot } from './store.ts'
 
@@ -126,9 +127,4 @@ async function readRows(db: Db, list: ChunkList, firstRow: number, count: number
   const contents = await readChunks(db, list, first, list.chunkOfRow(endRow - 1) + 1)
   const before = list.firstRow(first)
   return contents.flatMap(readStoredFiles).slice(firstRow - before, endRow - before)
-}
-
-function nodesOf(bytes: Uint8Array): string[] {
-  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
-  return Array.from({ length: bytes.length / 32 }, (_, i) => hex.slice(i * 64, i * 64 + 64))
 }

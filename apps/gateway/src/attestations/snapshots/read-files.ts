@@ -6,7 +6,19 @@ import { readSnapshot } from '@svc/database/read-snapshot'
 import { openSqliteReader } from '@svc/database/sqlite-file'
 import type { Kysely as Connection } from 'kysely'
 import type { Db, Schema } from '../../db/schema.ts'
-import { findLockerHead, type ListedFileRow, selectListedFiles } from './store.ts'
+import { MAX_ROWS } from './cut-chunks.ts'
+import { openPrevious, type PreviousSnapshot } from './previous-snapshot.ts'
+import {
+  type ChunkNow,
+  type ChunkRange,
+  findLockerHead,
+  findPreviousSnapshot,
+  type ListedFileRow,
+  type NameRange,
+  readChunksNow,
+  type SnapshotRow,
+  selectListedFiles,
+} from './store.ts'
 
 /** An entry of a locker's manifest: what is attested of it, and the object that holds its bytes. */
 export type ListedFile = [
@@ -21,8 +33,12 @@ export type ListedFile = [
 export interface LockerReading {
   manifestVersion: number
   borderKey: string
-  /** All entries of the manifest, in code-point order. */
-  pages(): AsyncIterable<ListedFile[]>
+  /** Of the newest statement; null if there is none. */
+  previous: PreviousSnapshot | null
+  /** The entries of the manifest with names in the range, in code-point order. */
+  pages(range: NameRange): AsyncIterable<ListedFile[]>
+  /** What the manifest holds in the place of each of the chunks. */
+  now(chunks: readonly ChunkRange[]): Promise<ChunkNow[]>
   close(): Promise<void>
 }
 
@@ -73,7 +89,9 @@ function readFromSqlite(path: string, lockerId: string): LockerReading {
     return {
       manifestVersion: head.manifest_version,
       borderKey: head.border_key,
-      pages: () => sqlitePages(reader, lockerId),
+      previous: sqlitePrevious(reader, lockerId),
+      pages: (range) => sqlitePages(reader, lockerId, range),
+      now: sqliteChunks(reader, lockerId),
       close: async () => reader.close(),
     }
   } catch (error) {
@@ -82,21 +100,76 @@ function readFromSqlite(path: string, lockerId: string): LockerReading {
   }
 }
 
-async function* sqlitePages(reader: DatabaseSync, lockerId: string): AsyncGenerator<ListedFile[]> {
+function sqlitePrevious(reader: DatabaseSync, lockerId: string): PreviousSnapshot | null {
+  const row = reader
+    .prepare(
+      `select n.* from lockers l
+       join attestations a on a.receipt_id = l.receipt_id
+       join statements s on s.receipt_id = a.receipt_id and s.sequence = a.sequence
+       join snapshots n on n.snapshot_key = s.snapshot_key
+       where l.locker_id = ?`,
+    )
+    .get(lockerId) as SnapshotRow | undefined
+  return row ? openPrevious(row) : null
+}
+
+async function* sqlitePages(
+  reader: DatabaseSync,
+  lockerId: string,
+  { from, before }: NameRange,
+): AsyncGenerator<ListedFile[]> {
   const page = reader.prepare(
     `select filename, size_bytes, content_hash, content_type, object_id, provider_ref from files
-     where locker_id = ? and filename > ? order by filename limit ${PAGE}`,
+     where locker_id = ? and filename >= ? ${before === null ? '' : 'and filename < ?'}
+     order by filename limit ${PAGE + 1}`,
   )
   // Arrays take half the time of objects.
   page.setReturnArrays(true)
-  for (let after = ''; ; ) {
+  for (let first = from; ; ) {
     // Rows are arrays, although the type does not say so.
-    const files = page.all(lockerId, after) as unknown as ListedFile[]
-    yield files
-    if (files.length < PAGE) return
-    after = (files.at(-1) as ListedFile)[0]
+    const files = page.all(lockerId, first, ...(before === null ? [] : [before])) as unknown as ListedFile[]
+    const next = files[PAGE]
+    yield files.slice(0, PAGE)
+    if (!next) return
+    first = next[0]
   }
 }
+
+function sqliteChunks(reader: DatabaseSync, lockerId: string): LockerReading['now'] {
+  // An entry that is not confirmed, or whose hash is not of the usual form, has no row.
+  const select = reader.prepare(
+    `select
+       case when count(*) = count(row_text) and count(provider_ref) in (0, count(*)) then group_concat(row_text) end,
+       json_group_array(content_type), group_concat(object_id),
+       json_group_array(provider_ref) filter (where provider_ref is not null),
+       cast(sum(size_bytes) as text), (select content from snapshot_chunks where chunk_id = ?)
+     from (
+       select content_type, object_id, provider_ref, size_bytes,
+         case when object_id is not null and substr(content_hash, 1, 7) = 'sha256:' then
+           '{"content_hash":' || json_quote(substr(content_hash, 8)) || ',"filename":' || json_quote(filename)
+             || ',"size_bytes":' || size_bytes || '}'
+         end as row_text
+       from files where locker_id = ? and filename >= ? and filename < ? order by filename limit ${MAX_ROWS + 1}
+     )`,
+  )
+  select.setReturnArrays(true)
+  return async (chunks) =>
+    chunks.map(({ id, from, before }) => {
+      const row = select.get(id, lockerId, from, before) as unknown as SqliteChunk
+      const [rows, contentTypes, ids, refs, totalBytes, storedContent] = row
+      const objects = { ids, refs: refs === '[]' ? null : JSON.parse(refs) }
+      return { rows, contentTypes: JSON.parse(contentTypes), objects, totalBytes, storedContent }
+    })
+}
+
+type SqliteChunk = [
+  rows: string | null,
+  contentTypes: string,
+  objectIds: string,
+  providerRefs: string,
+  totalBytes: string,
+  storedContent: string | null,
+]
 
 /** In a transaction on its own connection, which sees what was committed when it began. */
 async function readFromPostgres(db: Db, lockerId: string): Promise<LockerReading> {
@@ -104,10 +177,13 @@ async function readFromPostgres(db: Db, lockerId: string): Promise<LockerReading
   try {
     const head = await findLockerHead(tx, lockerId)
     if (!head) throw new Error(`there is no locker ${lockerId}`)
+    const previous = await findPreviousSnapshot(tx, lockerId)
     return {
       manifestVersion: head.manifest_version,
       borderKey: head.border_key,
-      pages: () => postgresPages(selectListedFiles(tx, lockerId).stream(PAGE)),
+      previous: previous && openPrevious(previous),
+      pages: (range) => postgresPages(selectListedFiles(tx, lockerId, range).stream(PAGE)),
+      now: (chunks) => readChunksNow(tx, lockerId, chunks),
       close: end,
     }
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { type ChunkList, openChunkList } from '../../db/chunk-list.ts'
 import type { Db } from '../../db/schema.ts'
-import { chunkId, readContent, readStoredFiles, type SnapshotFile, type StoredFile } from './chunk-content.ts'
+import { chunkId, forEachStoredFile, readContent, type SnapshotFile, type StoredFile } from './chunk-content.ts'
 import { findChunks, findSnapshot } from './store.ts'
 
 /** About a thousand files. */
@@ -13,9 +13,25 @@ export async function* snapshotFiles(db: Db, key: string): AsyncGenerator<Snapsh
   for await (const contents of snapshotContents(db, key)) yield contents.flatMap(readContent)
 }
 
-/** The same files in the JSON that is stored. */
-export async function* storedFiles(db: Db, key: string): AsyncGenerator<StoredFile[]> {
-  for await (const contents of snapshotContents(db, key)) yield contents.flatMap(readStoredFiles)
+export interface ShownFiles {
+  count: number
+  /** What was written of each, separated by commas. */
+  text: string
+}
+
+/** The same files as `show` writes them, from the JSON that is stored. */
+export async function* shownFiles(db: Db, key: string, show: (file: StoredFile) => string): AsyncGenerator<ShownFiles> {
+  for await (const contents of snapshotContents(db, key)) {
+    let count = 0
+    // A text that grows takes less time than a list of its parts.
+    let text = ''
+    for (const content of contents) {
+      forEachStoredFile(content, (file) => {
+        text += (count++ === 0 ? '' : ',') + show(file)
+      })
+    }
+    yield { count, text }
+  }
 }
 
 async function* snapshotContents(db: Db, key: string): AsyncGenerator<string[]> {

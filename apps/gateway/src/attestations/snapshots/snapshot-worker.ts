@@ -2,9 +2,9 @@
 
 import { on } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { ObjectKey } from '@svc/storage/provider'
 import { makeSnapshot } from './make-snapshot.ts'
 import { readLockerFilesInThread } from './read-files.ts'
+import type { ObjectList } from './store.ts'
 import { type FromSnapshotThread, type SnapshotWork, startBuilder } from './threads.ts'
 
 const work = workerData as SnapshotWork
@@ -13,9 +13,8 @@ const send = (message: FromSnapshotThread) => parentPort!.postMessage(message)
 const answers = on(parentPort!, 'message')
 
 /** Answers come in the order of the queries. */
-async function findAbsent(objects: readonly ObjectKey[]): Promise<Set<string>> {
-  const refs = objects.map(({ ref }) => ref)
-  send({ ids: objects.map(({ id }) => id).join(), refs: refs.every((ref) => ref === null) ? null : refs })
+async function findAbsent(objects: ObjectList): Promise<Set<string>> {
+  send(objects)
   return new Set((await answers.next()).value?.[0])
 }
 

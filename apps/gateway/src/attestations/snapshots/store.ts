@@ -1,6 +1,7 @@
 import { prepared } from '@svc/database/prepared'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Db, FileRow, SnapshotChunkTable, SnapshotTable, Tx } from '../../db/schema.ts'
+import { MAX_ROWS } from './cut-chunks.ts'
 
 export type SnapshotRow = Selectable<SnapshotTable>
 export type ChunkRow = Selectable<SnapshotChunkTable>
@@ -32,13 +33,94 @@ export type ListedFileRow = Pick<
   'filename' | 'size_bytes' | 'content_hash' | 'content_type' | 'object_id' | 'provider_ref'
 >
 
+/** The names from one on and before another. */
+export interface NameRange {
+  from: string
+  /** Null for the end of the list. */
+  before: string | null
+}
+
 /** In code-point order. */
-export function selectListedFiles(db: Db, lockerId: string) {
+export function selectListedFiles(db: Db, lockerId: string, { from, before }: NameRange) {
   return db
     .selectFrom('files')
     .select(['filename', 'size_bytes', 'content_hash', 'content_type', 'object_id', 'provider_ref'])
     .where('locker_id', '=', lockerId)
+    .where('filename', '>=', from)
+    .$if(before !== null, (query) => query.where('filename', '<', before))
     .orderBy('filename')
+}
+
+/** Of the locker's newest statement. */
+export async function findPreviousSnapshot(db: Db, lockerId: string): Promise<SnapshotRow | null> {
+  const row = await db
+    .selectFrom('lockers as l')
+    .innerJoin('attestations as a', 'a.receipt_id', 'l.receipt_id')
+    .innerJoin('statements as s', (join) =>
+      join.onRef('s.receipt_id', '=', 'a.receipt_id').onRef('s.sequence', '=', 'a.sequence'),
+    )
+    .innerJoin('snapshots as n', 'n.snapshot_key', 's.snapshot_key')
+    .selectAll('n')
+    .where('l.locker_id', '=', lockerId)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** Where a stored chunk has its files. */
+export interface ChunkRange extends NameRange {
+  id: string
+  before: string
+}
+
+/** The objects of some files. Text is read, and crosses threads, faster than a thousand pairs. */
+export interface ObjectList {
+  /** Hex ids, separated by commas. */
+  ids: string
+  /** Null if every ref is null. */
+  refs: (string | null)[] | null
+}
+
+/** What the manifest holds now in the range of a stored chunk. */
+export interface ChunkNow {
+  totalBytes: string
+  /** As `listRow` writes them, separated by commas; null where an entry is not confirmed, or only some have a ref. */
+  rows: string | null
+  contentTypes: string[]
+  objects: ObjectList
+  /** Null where the stored chunk is missing. */
+  storedContent: string | null
+}
+
+/** For PostgreSQL; `read-files.ts` has the same for SQLite. */
+export async function readChunksNow(db: Db, lockerId: string, chunks: readonly ChunkRange[]): Promise<ChunkNow[]> {
+  const { rows } = await sql<Omit<ChunkNow, 'objects'> & ObjectList>`
+    select
+      case when n.entries = n.confirmed and n.ref_count in (0, n.entries) then n.rows end as rows,
+      n."contentTypes", n.ids, n.refs, n."totalBytes", c.content as "storedContent"
+    from unnest(
+      ${chunks.map(({ id }) => id)}::text[],
+      ${chunks.map(({ from }) => from)}::text[],
+      ${chunks.map(({ before }) => before)}::text[]
+    ) with ordinality as k (chunk_id, first_name, end_name, place)
+    left join snapshot_chunks c on c.chunk_id = k.chunk_id
+    cross join lateral (
+      select count(*) as entries, count(row_text) as confirmed, string_agg(row_text, ',') as rows,
+        coalesce(json_agg(content_type), '[]') as "contentTypes", string_agg(object_id, ',') as ids,
+        count(provider_ref) as ref_count, json_agg(provider_ref) filter (where provider_ref is not null) as refs,
+        cast(sum(size_bytes) as text) as "totalBytes"
+      from (
+        select content_type, object_id, provider_ref, size_bytes,
+          case when object_id is not null and substr(content_hash, 1, 7) = 'sha256:' then
+            '{"content_hash":' || to_json(substr(content_hash, 8))::text || ',"filename":' || to_json(filename)::text
+              || ',"size_bytes":' || size_bytes || '}'
+          end as row_text
+        from files
+        where locker_id = ${lockerId} and filename >= k.first_name collate "C" and filename < k.end_name collate "C"
+        order by filename limit ${sql.lit(MAX_ROWS + 1)}
+      ) f
+    ) n
+    order by k.place`.execute(db)
+  return rows.map(({ ids, refs, ...now }) => ({ ...now, objects: { ids, refs } }))
 }
 
 /** Most chunks exist already, from the previous snapshot. */

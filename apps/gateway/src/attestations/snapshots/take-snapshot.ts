@@ -4,7 +4,7 @@
 import type { Commit } from '@svc/database/commit'
 import type { Db, Schema } from '../../db/schema.ts'
 import { createSnapshotBuilder } from './build-snapshot.ts'
-import { type FindAbsent, makeSnapshot, type Snapshot, type SnapshotProgress } from './make-snapshot.ts'
+import { type FindAbsent, makeSnapshot, objectsOf, type Snapshot, type SnapshotProgress } from './make-snapshot.ts'
 import { readLockerFiles } from './read-files.ts'
 import { countListedFiles, storeChunks } from './store.ts'
 import { takeSnapshotInThread } from './threads.ts'
@@ -33,5 +33,5 @@ export async function takeSnapshotHere(request: SnapshotRequest): Promise<Snapsh
   const { db, commit, databaseUrl, lockerId, findAbsent } = request
   const reading = await readLockerFiles(db, databaseUrl, lockerId)
   const builder = createSnapshotBuilder(lockerId, (chunks) => commit((tx) => storeChunks(tx, chunks)))
-  return makeSnapshot(reading, builder, findAbsent, request)
+  return makeSnapshot(reading, builder, (objects) => findAbsent(objectsOf(objects)), request)
 }

@@ -3,10 +3,10 @@
 
 import { on } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { ObjectKey } from '@svc/storage/provider'
 import type { BuiltSnapshot, SnapshotBuilder } from './build-snapshot.ts'
 import type { Chunk } from './cut-chunks.ts'
-import type { FindAbsent, Snapshot, SnapshotProgress } from './make-snapshot.ts'
+import { type FindAbsent, objectsOf, type Snapshot, type SnapshotProgress } from './make-snapshot.ts'
+import type { ObjectList } from './store.ts'
 
 export interface BuilderWork {
   databaseUrl: string
@@ -17,15 +17,8 @@ export interface SnapshotWork extends BuilderWork {
   reportsProgress: boolean
 }
 
-export type FromSnapshotThread = AbsentQuery | { entries: number } | { snapshot: Snapshot | null }
-
-/** Asks which of these objects are absent. Text crosses threads faster than a thousand pairs. */
-interface AbsentQuery {
-  /** Hex ids, separated by commas. */
-  ids: string
-  /** Null if every ref is null. */
-  refs: (string | null)[] | null
-}
+/** A list of objects asks which of them are absent. */
+export type FromSnapshotThread = ObjectList | { entries: number } | { snapshot: Snapshot | null }
 
 /**
  * Megabytes of heap for each thread. Nearly all that a thread allocates is garbage at once, and V8 collects it late where
@@ -71,10 +64,6 @@ async function answerUntilTaken(
     else worker.postMessage([...(await findAbsent(objectsOf(message)))])
   }
   throw new Error('the thread that takes a snapshot has ended')
-}
-
-function objectsOf({ ids, refs }: AbsentQuery): ObjectKey[] {
-  return ids.split(',').map((id, i) => ({ id, ref: refs?.[i] ?? null }))
 }
 
 /** Null ends the chunks. */

@@ -69,6 +69,17 @@ describe('chunks of a file list', () => {
     )
   })
 
+  it('MERK-17 are read to their end, however they are damaged', () => {
+    const content = contentOf(cutAll(manyFiles(30))[0]!)
+    const end = content.indexOf('],"content_types"')
+    fc.assert(
+      fc.property(fc.nat(end - 40), fc.integer({ min: 1, max: 40 }), (at, length) => {
+        const damaged = content.slice(0, at) + content.slice(at + length)
+        expect(readStoredFiles(damaged).length).toBeLessThanOrEqual(readStoredFiles(content).length)
+      }),
+    )
+  })
+
   it('differ in two chunks at most after a file is inserted, deleted or replaced', () => {
     const files = manyFiles(3000)
     const before = idsOf(files)

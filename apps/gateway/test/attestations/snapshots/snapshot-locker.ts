@@ -26,6 +26,8 @@ export interface TestLocker {
   request: SnapshotRequest
   /** Takes a snapshot in this thread and inserts its row. */
   snapshot(changes?: Partial<SnapshotRequest>): Promise<Snapshot>
+  /** Makes it that of the newest statement, with which the next one is compared; null leaves none to compare with. */
+  state(snapshot: Snapshot | null): Promise<void>
 }
 
 const databases = new WeakMap<TestDatabase, Promise<Database<Schema>>>()
@@ -86,6 +88,20 @@ export async function openTestLocker(database: TestDatabase): Promise<TestLocker
       if (!snapshot) throw new Error('there is no file to attest')
       await insert(db, snapshot)
       return snapshot
+    },
+    async state(snapshot) {
+      const receipt_id = `receipt of ${lockerId}`
+      for (const table of ['statements', 'attestations'] as const)
+        await writable(db).deleteFrom(table).where('receipt_id', '=', receipt_id).execute()
+      if (!snapshot) return
+      await insert(db, snapshot)
+      const statement = { snapshot_key: snapshot.key, statement_digest: null, record: '{}', anchor: null, issued_at: 0 }
+      const named = { receipt_id, locker_id: lockerId, sequence: 1 }
+      await writable(db)
+        .insertInto('statements')
+        .values({ ...named, ...statement })
+        .execute()
+      await writable(db).insertInto('attestations').values(named).execute()
     },
   }
 }

@@ -1,0 +1,86 @@
+// The snapshot of a locker's newest statement, with which the next one is compared. A statement says what the manifest
+// holds now, so a stored chunk is used again only where the same rows, written out by the database, are the same text.
+// The files of such a chunk need not be read one by one, nor hashed again.
+
+import { hash } from 'node:crypto'
+import { withPrefix } from '@svc/protocol/bytes'
+import { BLOCK_LEAVES, merkleRoot } from '@svc/protocol/merkle'
+import { compareCodePoints } from '@svc/protocol/order'
+import { type ChunkList, openChunkList } from '../../db/chunk-list.ts'
+import { contentTypeRuns, leavesOf, writeContent } from './chunk-content.ts'
+import type { Chunk, StoredChunk } from './cut-chunks.ts'
+import type { ChunkNow, ChunkRange, SnapshotRow } from './store.ts'
+
+export interface PreviousSnapshot {
+  /** All chunks but the last, which nothing closes. */
+  closedChunks: number
+  chunk(index: number): PreviousChunk
+  /** Where the names of the last chunk begin. */
+  lastFrom: string
+}
+
+export interface PreviousChunk extends ChunkRange, StoredChunk {
+  firstFilename: string
+  firstRow: number
+}
+
+/** Null where the row is damaged: then all files are read. */
+export function openPrevious(row: SnapshotRow): PreviousSnapshot | null {
+  const list = openChunkList(row.chunk_list)
+  const nodes = nodesOf(row.block_nodes)
+  const ids = Array.from({ length: list.length }, (_, i) => list.id(i))
+  const isIntact =
+    hash('sha256', ids.join('')) === row.snapshot_key &&
+    withPrefix(merkleRoot(nodes)) === row.merkle_root &&
+    hasOrder(list)
+  if (!isIntact) return null
+  // New files may come before all others.
+  const from = (index: number) => (index === 0 ? '' : list.firstFilename(index))
+  return {
+    closedChunks: list.length - 1,
+    chunk(index) {
+      const end = Math.floor(list.firstRow(index + 1) / BLOCK_LEAVES)
+      const isEnd = end > Math.floor(list.firstRow(index) / BLOCK_LEAVES)
+      return {
+        id: ids[index] as string,
+        from: from(index),
+        before: list.firstFilename(index + 1),
+        firstFilename: list.firstFilename(index),
+        firstRow: list.firstRow(index),
+        blockNode: isEnd ? (nodes[end - 1] as string) : null,
+      }
+    },
+    lastFrom: from(list.length - 1),
+  }
+}
+
+export function nodesOf(bytes: Uint8Array): string[] {
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+  return Array.from({ length: bytes.length / 32 }, (_, i) => hex.slice(i * 64, i * 64 + 64))
+}
+
+/** Otherwise files could be left out, or the query for them be refused. */
+function hasOrder(list: ChunkList): boolean {
+  const names = Array.from({ length: list.length }, (_, i) => list.firstFilename(i))
+  return names.every(
+    (name, i) => !name.includes('\0') && (i === 0 || compareCodePoints(names[i - 1] as string, name) < 0),
+  )
+}
+
+/** The stored chunk, where it holds exactly what the manifest holds now; otherwise null. `row` is where it begins now. */
+export function sameChunk(stored: PreviousChunk, now: ChunkNow, row: number): Chunk | null {
+  const { rows, storedContent } = now
+  if (rows === null || storedContent === null) return null
+  const contentTypes = contentTypeRuns(now.contentTypes)
+  if (writeContent(rows, contentTypes) !== storedContent) return null
+  const isInPlace = row === stored.firstRow
+  return {
+    firstFilename: stored.firstFilename,
+    rowCount: now.contentTypes.length,
+    totalBytes: BigInt(now.totalBytes),
+    leaves: isInPlace ? null : leavesOf(rows),
+    rows,
+    contentTypes,
+    stored: { id: stored.id, blockNode: stored.blockNode },
+  }
+}
