@@ -28,9 +28,9 @@ const RULES: Rule[] = [
       'packages/queue/src/pg-boss-engine.ts':
         'pg-boss creates queues and takes jobs by connections of its own; a job begins no work while behind',
       'apps/gateway/src/db/move/': 'into a database that nobody uses yet',
-      'apps/gateway/src/attestations/snapshots/chunk-store.ts':
+      'apps/gateway/src/evidence/snapshots/chunk-store.ts':
         'in a thread; chunks mean nothing until a commit names them',
-      'apps/gateway/src/attestations/snapshots/read-files.ts': 'reads, in a thread',
+      'apps/gateway/src/evidence/snapshots/read-files.ts': 'reads, in a thread',
     },
   },
   {
@@ -58,7 +58,7 @@ const RULES: Rule[] = [
       'packages/queue/src/sqlite-engine.ts': 'who has which job; its work commits by itself',
       'packages/queue/src/schedules.ts': 'when a job is due next; its work commits by itself',
       'apps/gateway/src/keys/note-signing-key.ts': 'at the first start nothing can be compared yet',
-      'apps/gateway/src/log/identity.ts': 'the name of a log that has signed nothing',
+      'apps/gateway/src/publication/log/identity.ts': 'the name of a log that has signed nothing',
       'apps/gateway/src/continuity/replicas/replica.ts': 'how replicas learn that the database is behind',
       'apps/gateway/src/bin/with-operations.ts': 'whether a command begins to compare',
       'apps/gateway/src/bin/journal.ts': 'shows files',
@@ -69,8 +69,8 @@ const RULES: Rule[] = [
 
 /** What may be written by those who open a database in a running gateway: word for word. */
 const WRITTEN: Record<string, string[]> = {
-  'apps/gateway/src/attestations/snapshots/chunk-store.ts': ['insert into snapshot_chunks'],
-  'apps/gateway/src/attestations/snapshots/read-files.ts': [],
+  'apps/gateway/src/evidence/snapshots/chunk-store.ts': ['insert into snapshot_chunks'],
+  'apps/gateway/src/evidence/snapshots/read-files.ts': [],
   'packages/queue/src/pg-boss-engine.ts': [],
 }
 const WRITES =

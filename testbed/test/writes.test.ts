@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { findWrites } from '../../scripts/writes.ts'
 
 const ROOM = 'apps/gateway/src/files/store.ts'
-const CHUNKS = 'apps/gateway/src/attestations/snapshots/chunk-store.ts'
+const CHUNKS = 'apps/gateway/src/evidence/snapshots/chunk-store.ts'
 const foundIn = (file: string, text: string) => findWrites([{ file, text }])
 
 it.each([

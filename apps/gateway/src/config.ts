@@ -17,13 +17,6 @@ import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@s
 import type { SalesSecrets } from '@svc/payments/selling/settings'
 import { readS3Config, type S3Config } from './adapters/s3/settings.ts'
 import {
-  type EvmRegistryConfig,
-  type EvmRegistrySecrets,
-  readEvmRegistrySettings,
-} from './anchors/evm-registry/settings.ts'
-import { type AnchorConfig, readAnchorConfig } from './anchors/settings.ts'
-import { type AttestConfig, readAttestConfig } from './attestations/settings.ts'
-import {
   type ActorConfig,
   type AuthSecrets,
   type LimitConfig,
@@ -36,12 +29,22 @@ import {
 import { type BudgetConfig, readBudgetConfig } from './budgets/settings.ts'
 import { type ContinuityConfig, readContinuityConfig } from './continuity/settings.ts'
 import { type DatabaseConfig, readDatabaseConfig } from './db/settings.ts'
-import { type EvidenceConfig, readEvidenceConfig } from './evidence/settings.ts'
+import { type AttestConfig, readAttestConfig } from './evidence/settings.ts'
 import { readStorageConfig, type StorageConfig, type StorageSecrets } from './files/settings.ts'
 import { type KeyConfig, type KeySecrets, readKeyConfig, readKeySecrets, seedOf } from './keys/settings.ts'
 import { type LockerConfig, readLockerConfig } from './lockers/settings.ts'
-import { readTransparencySettings, type TransparencyConfig, type TransparencySecrets } from './log/settings.ts'
 import { type PagesConfig, readPagesConfig } from './pages/settings.ts'
+import {
+  type EvmRegistryConfig,
+  type EvmRegistrySecrets,
+  readEvmRegistrySettings,
+} from './publication/evm-registry/settings.ts'
+import {
+  readTransparencySettings,
+  type TransparencyConfig,
+  type TransparencySecrets,
+} from './publication/log/settings.ts'
+import { type AnchorConfig, readAnchorConfig } from './publication/settings.ts'
 import {
   type PaymentConfig,
   readPaymentConfig,
@@ -51,6 +54,7 @@ import {
   type X402Config,
   type X402Secrets,
 } from './purchases/settings.ts'
+import { type EvidenceConfig, readEvidenceConfig } from './views/evidence/settings.ts'
 
 export interface Config {
   mode: Mode

@@ -4,7 +4,7 @@ import type { Endpoint } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { attest } from './attestations/attest.ts'
+import { attest } from './evidence/attest.ts'
 
 let house: TestGateway
 let locker: TestLocker

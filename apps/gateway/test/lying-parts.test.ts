@@ -9,10 +9,10 @@ import { type Checkpoint, readCheckpoint, signCheckpoint } from '@svc/transparen
 import { testKey } from '@svc/transparency/test/keys'
 import { leafHash } from '@svc/transparency/tree'
 import { expect, it, onTestFinished } from 'vitest'
-import { askWitness } from '../src/log/witnesses/ask-witness.ts'
+import { askWitness } from '../src/publication/log/witnesses/ask-witness.ts'
 import { newFolder } from './adapters/http/object-stores.ts'
-import { attest } from './attestations/attest.ts'
-import { startTestWitness } from './log/witnesses/test-witness.ts'
+import { attest } from './evidence/attest.ts'
+import { startTestWitness } from './publication/log/witnesses/test-witness.ts'
 
 async function proxyOf(url: string): Promise<FaultyProxy> {
   const proxy = await startFaultyProxy(url)

@@ -6,8 +6,8 @@ import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { createEvmAccount, type EvmAccount } from '@svc/payments/evm/account'
 import { watchTransaction } from '@svc/payments/evm/outcome'
 import type { Address } from 'viem'
-import { createEvmRegistry, prepareDeployment } from '../anchors/evm-registry/client.ts'
-import { readRegistryContract, readRegistryKey } from '../anchors/evm-registry/settings.ts'
+import { createEvmRegistry, prepareDeployment } from '../publication/evm-registry/client.ts'
+import { readRegistryContract, readRegistryKey } from '../publication/evm-registry/settings.ts'
 
 const COULD_NOT_RUN = 2
 const TIMEOUT_MS = 60_000

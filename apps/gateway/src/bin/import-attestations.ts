@@ -3,9 +3,9 @@
 
 import { open } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { formatReport } from '../attestations/import/format-report.ts'
-import { importRecords } from '../attestations/import/import-records.ts'
-import { readExport } from '../attestations/import/read-export.ts'
+import { formatReport } from '../evidence/import/format-report.ts'
+import { importRecords } from '../evidence/import/import-records.ts'
+import { readExport } from '../evidence/import/read-export.ts'
 import { createKeysAt } from '../keys/keys-at.ts'
 import { withOperations } from './with-operations.ts'
 

@@ -1,6 +1,6 @@
 // `svc-gateway log`: how the database stands to the published log.
 
-import { findGap } from '../log/compare.ts'
+import { findGap } from '../publication/log/compare.ts'
 import { printJson, withOperations } from './with-operations.ts'
 
 export const USAGE = 'usage: svc-gateway log [show]'

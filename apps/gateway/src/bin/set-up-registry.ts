@@ -3,8 +3,8 @@
 
 import { ROLES } from '@svc/api/networks'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { setUpRegistry } from '../anchors/registry/set-up.ts'
 import { readConfig } from '../config.ts'
+import { setUpRegistry } from '../publication/registry/set-up.ts'
 
 export async function run(): Promise<void> {
   try {

@@ -1,47 +1,41 @@
-import { dsse } from '@svc/api/dsse'
-import * as evidence from '@svc/api/evidence'
-import * as proofs from '@svc/api/proofs'
-import { serve, serveKnown } from '@svc/http-service/serve'
+import * as attestations from '@svc/api/attestations'
+import * as internal from '@svc/api/internal-attestations'
+import { Answer } from '@svc/http-service/answer'
+import { serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
+import { lockerNotOpen } from '../auth/errors.ts'
+import { limitSigner } from '../auth/limits.ts'
+import { serveReceipt } from '../auth/serve-signed.ts'
 import type { Context } from '../context.ts'
-import { readAttestCode, readByToken, readReceiptToken } from './attest-code.ts'
-import { readEvidenceBundle } from './evidence-bundle.ts'
-import { listStatements } from './list-statements.ts'
-import { readMerkleProof } from './merkle-proof.ts'
-import { readPublishedAnchor } from './published-anchor.ts'
-import { readRedactedBundle } from './redacted-bundle.ts'
-import { retrieve, retrievePayment } from './retrieve.ts'
-import { simulateAttest } from './simulate-attest.ts'
-import { readVerificationBundle } from './verification-bundle.ts'
+import { isPublishedLater, openLockerOf, publishAttested, publishesEach, requireNoRetry } from './attest.ts'
+import { queueAttest } from './attest-job.ts'
+import { answerCron, cronAttest } from './cron-attest.ts'
+import { findAttestation } from './store.ts'
+import { attestAnswer } from './view.ts'
 
-export function evidenceRoutes(service: Service, context: Context): void {
+export function attestationRoutes(service: Service, context: Context): void {
   const { auth } = context
-  warnOfOpenComputing(context)
-  serve(service, evidence.verify, ({ query, wire }) => context.verify(query, wire))
-  serve(service, evidence.verifyByPost, ({ body, wire }) => context.verify(body, wire))
-  serve(service, evidence.publishedAnchor, ({ params }) => readPublishedAnchor(context, params.id))
-  serve(service, evidence.statements, ({ query }) => listStatements(context, query))
-  serve(service, evidence.retrieve, ({ query, wire }) => retrieve(context, query, wire))
-  serve(service, evidence.retrievePayment, ({ query }) => retrievePayment(context, query.receipt_id))
-  serve(service, evidence.attestCode, ({ query }) => readAttestCode(context, query))
-  serve(service, evidence.simulateAttest, ({ body, wire }) => simulateAttest(context, body.receipt_id, wire))
-  serveKnown(
-    service,
-    evidence.attestCodeByToken,
-    (wire) => readReceiptToken(context, auth.receiptTokens, wire),
-    ({ caller }) => readByToken(context, caller),
-  )
-  serve(service, proofs.merkleProof, ({ query }) => readMerkleProof(context, query))
-  serve(service, proofs.verificationBundle, ({ query, wire }) => readVerificationBundle(context, query, wire))
-  serve(service, proofs.evidenceBundle, ({ query, wire }) => readEvidenceBundle(context, query, wire))
-  serve(service, proofs.redactedBundle, ({ query, wire }) => readRedactedBundle(context, query, wire))
-  serve(service, dsse, ({ query, wire }) => context.dsse(query, wire))
-  serve(service, proofs.recomputeVerify, ({ query, wire }) => context.recompute(query.receipt_id, wire))
-  serve(service, proofs.selfVerify, ({ query, wire }) => context.selfVerify(query, wire))
-}
+  serveReceipt(service, auth, attestations.attest, async ({ caller, query }) => {
+    if (!caller.locker) throw lockerNotOpen(caller.receipt)
+    await limitSigner(context, caller.signer)
+    if (!query.sync) return new Answer(202, await queueAttest(context, caller.locker))
+    const publish = publishesEach(context, caller.locker)
+    const attested = await context.attest(caller.locker, { publish, isLimited: true })
+    return attestAnswer(context, await publishAttested(context, attested, { publish }))
+  })
 
-/** Without a secret for oracles, anybody may cause the work of a first statement (AMB-39). */
-function warnOfOpenComputing({ config, log, auth }: Context): void {
-  if (config.mode === 'development' || !auth.mayCompute({ headers: {} })) return
-  log.warn('ORACLE_CALLBACK_SECRET is not set: anybody may have a first statement computed by GET /v1/retrieve')
+  serveKnown(service, internal.internalAttest, auth.isInternalCaller, async ({ body }) => {
+    const { receipt_id, force = false } = body
+    const locker = await openLockerOf(context, receipt_id)
+    const publish = body.push ?? publishesEach(context, locker)
+    const known = force ? await findAttestation(context.database.db, receipt_id) : null
+    // A repeated call publishes what the first has made.
+    const isRepeated = publish && known !== null && isPublishedLater(known)
+    const replacing = isRepeated ? undefined : (known?.sequence ?? undefined)
+    const attested = await context.attest(locker, { replacing, publish })
+    return attestAnswer(context, requireNoRetry(await publishAttested(context, attested, { publish })))
+  })
+  serveKnown(service, internal.internalCronAttest, auth.isInternalCaller, async ({ body }) =>
+    answerCron(await cronAttest(context, body)),
+  )
 }

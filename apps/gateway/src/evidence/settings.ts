@@ -1,36 +1,58 @@
-// Settings of evidence: the domain tag of statements, how much one answer may read, and whose tokens are accepted.
+// Settings of attestations: how statements are made, and which are made without a request.
 
-import type { Mode, SettingsReader } from '@svc/http-service/config'
-import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
-import { readTokens, type TokenConfig } from '../auth/settings.ts'
+import type { SettingsReader } from '@svc/http-service/config'
+import type { CheckMode } from '@svc/protocol/evidence'
 
-export interface EvidenceConfig {
-  domainTag: string
-  /** The most that recompute-verify reads for one answer. */
-  recomputeMaxBytes: number
-  /** The issuer of tokens that name a receipt. */
-  tokens: TokenConfig | null
+export interface AttestConfig {
+  checkMode: CheckMode
+  /** Make a statement after files are confirmed. */
+  isAutomatic: boolean
+  /** How many statements the owner of a locker can have made in a day, for each unit of the locker; 0 for no limit. */
+  perUnitAndDay: number
+  cron: CronAttestConfig
 }
 
-const GIBIBYTE = 1_073_741_824
+/** Attesting lockers again that have a statement. */
+export interface CronAttestConfig {
+  isEnabled: boolean
+  /** Publish the new statements, too. */
+  publish: boolean
+  /** The most lockers in one run. */
+  batchSize: number
+  minAgeHours: number
+  filter: CronFilter
+  /** For the filter `tier`. A locker's tier is its tag `tier:<name>`. */
+  tiers: string[]
+}
 
-export function readEvidenceConfig(settings: SettingsReader, mode: Mode): EvidenceConfig {
+const CRON_FILTERS = ['all', 'unchanged', 'opted_in', 'tier'] as const
+type CronFilter = (typeof CRON_FILTERS)[number]
+
+export function readAttestConfig(settings: SettingsReader): AttestConfig {
   return {
-    domainTag: domainTag(settings),
-    recomputeMaxBytes: settings.integer('RECOMPUTE_MAX_BYTES', 10 * GIBIBYTE, {
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-    }),
-    tokens: readTokens(settings, 'ATTEST_JWT', mode),
+    checkMode: settings.oneOf('ATTEST_CHECK_MODE', ['recorded_hashes', 'bytes_hashed'], 'recorded_hashes'),
+    isAutomatic: isTrue(settings, 'AUTO_REATTEST'),
+    perUnitAndDay: settings.integer('STATEMENTS_PER_DAY', 500, { min: 0, max: 1_000_000 }),
+    cron: readCron(settings),
   }
 }
 
-function domainTag(settings: SettingsReader): string {
-  const tag = settings.text('ENVELOPE_DOMAIN_TAG', DEFAULT_DOMAIN_TAG)
-  if (domainTagBytes(tag) === null) {
-    settings.problem(
-      `ENVELOPE_DOMAIN_TAG must be exactly ${DOMAIN_TAG_BYTES} printable ASCII characters, not ${tag.length}`,
-    )
+function readCron(settings: SettingsReader): CronAttestConfig {
+  const filter = settings.oneOf('CRON_ATTEST_FILTER', CRON_FILTERS, 'all')
+  const tiers = settings.list('CRON_ATTEST_TIERS')
+  if ((filter === 'tier') !== tiers.length > 0) {
+    settings.problem('CRON_ATTEST_FILTER=tier and CRON_ATTEST_TIERS belong together: set both or neither')
   }
-  return tag
+  return {
+    isEnabled: isTrue(settings, 'CRON_ATTEST_ENABLED'),
+    publish: isTrue(settings, 'CRON_ATTEST_PUSH'),
+    batchSize: settings.integer('CRON_ATTEST_BATCH_SIZE', 50, { min: 1, max: 1000 }),
+    minAgeHours: settings.integer('CRON_ATTEST_MIN_AGE_HOURS', 24, { min: 1, max: 87_600 }),
+    filter,
+    tiers,
+  }
+}
+
+function isTrue(settings: SettingsReader, name: string): boolean {
+  return settings.oneOf(name, ['true', 'false'], 'false') === 'true'
 }

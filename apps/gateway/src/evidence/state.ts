@@ -1,28 +1,16 @@
-import { createProveFile, type ProveFile } from '../attestations/snapshots/prove-file.ts'
+import type { Secrets } from '../config.ts'
 import type { Context } from '../context.ts'
-import { createDsse } from './dsse.ts'
-import { createRecompute } from './recompute/recompute-verify.ts'
-import { createSelfVerify } from './recompute/self-verify.ts'
-import { createVerify } from './verify.ts'
+import { type Attest, createAttest } from './attest.ts'
 
-interface EvidenceState {
-  proveFile: ProveFile
-  verify: ReturnType<typeof createVerify>
-  dsse: ReturnType<typeof createDsse>
-  recompute: ReturnType<typeof createRecompute>
-  selfVerify: ReturnType<typeof createSelfVerify>
+interface AttestationsState {
+  /** Brings the statements of a receipt up to date. */
+  attest: Attest
 }
 
 declare module '../context.ts' {
-  interface Context extends EvidenceState {}
+  interface Context extends AttestationsState {}
 }
 
-export function openEvidence(context: Context): EvidenceState {
-  return {
-    proveFile: createProveFile(context.database.db),
-    verify: createVerify(context),
-    dsse: createDsse(context),
-    recompute: createRecompute(context),
-    selfVerify: createSelfVerify(context),
-  }
+export function openAttestations(context: Context, { databaseUrl }: Pick<Secrets, 'databaseUrl'>): AttestationsState {
+  return { attest: createAttest(context, databaseUrl) }
 }

@@ -1,102 +1,231 @@
-import { prepared } from '@svc/database/prepared'
-import { type Expression, sql } from 'kysely'
-import type { AttestationTable, Db, StatementTable } from '../db/schema.ts'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { type NotNull, sql } from 'kysely'
+import type { AttestationTable, Db, FileRow, Locker, StatementTable, Tx } from '../db/schema.ts'
+import { type AttestationRecord, attestationRecord } from './record.ts'
+import type { CronAttestConfig } from './settings.ts'
 
-/** Everything about a receipt that may change. An answer about its newest statement is good while this is the same. */
-export interface Standing {
-  status: AttestationTable['status']
-  sequence: number | null
-  anchor_error: string | null
-  deferral: string | null
-  anchor: string | null
-  /** When a key was revoked last: what it signed may not be good any more. Null also without an attestation. */
-  revoked_at: string | null
+export async function findAttestation(db: Db, receiptId: string): Promise<AttestationTable | null> {
+  const row = await db.selectFrom('attestations').selectAll().where('receipt_id', '=', receiptId).executeTakeFirst()
+  return row ?? null
 }
 
-const LAST_REVOCATION = sql<string | null>`(select max(issued_at) from key_changes where kind = 'revocation')`
+type Named = Pick<AttestationTable, 'receipt_id' | 'locker_id'>
 
-/** One row for each receipt that has an attestation, in no order. */
-export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(Standing & { receipt_id: string })[]> {
-  return db
-    .selectFrom('attestations as a')
-    .leftJoin('statements as s', (join) =>
-      join.onRef('s.receipt_id', '=', 'a.receipt_id').onRef('s.sequence', '=', 'a.sequence'),
-    )
-    .select(['a.receipt_id', 'a.status', 'a.sequence', 'a.anchor_error', 'a.deferral', 's.anchor'])
-    .select(LAST_REVOCATION.as('revoked_at'))
-    .where('a.receipt_id', 'in', receiptIds)
+/** Locks the row until the end of the transaction, and inserts it first if there is none. */
+export async function lockAttestation(tx: Tx, named: Named): Promise<AttestationTable> {
+  await insertPending(tx, named, null)
+  const row = tx.selectFrom('attestations').selectAll().where('receipt_id', '=', named.receipt_id)
+  return row.forUpdate().executeTakeFirstOrThrow()
+}
+
+/** Does nothing if the receipt has a row. */
+export async function insertPending(tx: Tx, { receipt_id, locker_id }: Named, since: number | null): Promise<void> {
+  await tx
+    .insertInto('attestations')
+    .values({ receipt_id, locker_id, status: 'pending', status_since: since })
+    .onConflict((conflict) => conflict.column('receipt_id').doNothing())
     .execute()
 }
 
-export interface EvidenceRow {
-  /** JSON, as it is answered. */
-  receipt: string
-  standing: Standing
-  /** The newest one, or the one with the given sequence. */
-  statement: StatementTable | null
+/** Returns false if the receipt has a statement, or no row. */
+export async function deletePending(tx: Tx, receiptId: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('attestations')
+    .where('receipt_id', '=', receiptId)
+    .where('sequence', 'is', null)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
 }
 
-/** One query, so that the statement, its status and its anchor are of the same moment. */
-function selectEvidence(db: Db, receiptId: string, sequence: Expression<number | null>) {
+/** Returns false if the receipt has a row. */
+export async function insertAttestation(tx: Tx, row: AttestationTable): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
+    .insertInto('attestations')
+    .values(row)
+    .onConflict((conflict) => conflict.column('receipt_id').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows > 0n
+}
+
+/** The proof that the receipt names under its signature; null where it is from before receipts did. */
+export async function findReceiptProof(db: Db, receiptId: string): Promise<string | null> {
+  const row = await db.selectFrom('receipts').select('receipt').where('receipt_id', '=', receiptId).executeTakeFirst()
+  return row ? ((JSON.parse(row.receipt) as SignedReceipt).proof_id ?? null) : null
+}
+
+export async function updateAttestation(tx: Tx, { receipt_id, ...row }: AttestationTable): Promise<void> {
+  await tx.updateTable('attestations').set(row).where('receipt_id', '=', receipt_id).execute()
+}
+
+export async function insertStatement(tx: Tx, row: StatementTable): Promise<void> {
+  await tx.insertInto('statements').values(row).execute()
+}
+
+/** The newest statement of a receipt, or the one with a sequence. Null if there is none, even while one is pending. */
+export async function findRecord(db: Db, receiptId: string, sequence?: number): Promise<AttestationRecord | null> {
+  const current = await findAttestation(db, receiptId)
+  const wanted = sequence ?? current?.sequence
+  if (!current || wanted === null || wanted === undefined) return null
+  const statement = await findStatement(db, receiptId, wanted)
+  return statement && attestationRecord(statement, current)
+}
+
+export async function findStatement(db: Db, receiptId: string, sequence: number): Promise<StatementTable | null> {
+  const row = await db
+    .selectFrom('statements')
+    .selectAll()
+    .where('receipt_id', '=', receiptId)
+    .where('sequence', '=', sequence)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** Oldest first. */
+export function pageOfStatements(db: Db, receiptId: string, from: number, limit: number): Promise<StatementTable[]> {
   return db
-    .selectFrom('receipts as r')
-    .leftJoin('attestations as a', 'a.receipt_id', 'r.receipt_id')
-    .leftJoin('statements as s', (join) =>
-      join.onRef('s.receipt_id', '=', 'a.receipt_id').on('s.sequence', '=', sequence),
-    )
-    .selectAll('s')
-    .select([
-      'r.receipt',
-      'a.receipt_id as attested',
-      'a.status',
-      'a.sequence as newest',
-      'a.anchor_error',
-      'a.deferral',
+    .selectFrom('statements')
+    .selectAll()
+    .where('receipt_id', '=', receiptId)
+    .where('sequence', '>=', from)
+    .orderBy('sequence')
+    .limit(limit)
+    .execute()
+}
+
+/** The newest ones before a sequence, oldest first. Records of the oracle era have the sequence 0. */
+export async function lastStatements(
+  db: Db,
+  receiptId: string,
+  { from, before, limit }: { from: number; before: number; limit: number },
+): Promise<StatementTable[]> {
+  const rows = await db
+    .selectFrom('statements')
+    .selectAll()
+    .where('receipt_id', '=', receiptId)
+    .where('sequence', '>=', from)
+    .where('sequence', '<', before)
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.reverse()
+}
+
+export async function hasConfirmedFile(db: Db, lockerId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('files')
+    .select('filename')
+    .where('locker_id', '=', lockerId)
+    .where('content_hash', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** In no order. Objects that belong to no file any more are missing. */
+export function findFilesOfObjects(db: Db, objectIds: readonly string[]): Promise<FileRow[]> {
+  return db.selectFrom('files').selectAll().where('object_id', 'in', objectIds).execute()
+}
+
+interface StatusCount {
+  status: AttestationTable['status']
+  count: number
+  oldest_since: number | null
+  /** How many of them have no known age. */
+  without_since: number
+}
+
+/** Lockers that leave publishing to the log wait for nothing. */
+const AWAITED_SINCE = sql<number | null>`case when status = 'computed' and exists (
+  select 1 from lockers l where l.receipt_id = attestations.receipt_id and l.anchoring = 'log'
+) then null else status_since end`
+
+export async function countByStatus(db: Db): Promise<StatusCount[]> {
+  const counts = await db
+    .selectFrom('attestations')
+    .select(({ fn }) => [
+      'status',
+      fn.countAll<number>().as('count'),
+      fn.min<number | null>(AWAITED_SINCE).as('oldest_since'),
+      fn.count<number>('status_since').as('with_since'),
     ])
-    .select(LAST_REVOCATION.as('revoked_at'))
-    .where('r.receipt_id', '=', receiptId)
+    .groupBy('status')
+    .execute()
+  return counts.map(({ with_since, ...of }) => ({ ...of, without_since: of.count - with_since }))
 }
 
-const findNewest = prepared((db: Db, receiptId: string) => selectEvidence(db, receiptId, sql.ref('a.sequence')))
-const findNumbered = prepared((db: Db, receiptId: string, sequence: number) =>
-  selectEvidence(db, receiptId, sql.val(sequence)),
-)
-
-export async function findEvidence(db: Db, receiptId: string, sequence?: number): Promise<EvidenceRow | null> {
-  const { rows } = await (sequence === undefined ? findNewest(db, receiptId) : findNumbered(db, receiptId, sequence))
-  const [row] = rows
-  if (!row) return null
-  const { receipt, attested, status, newest, anchor_error, deferral, revoked_at, ...statement } = row
-  return {
-    receipt,
-    standing: {
-      status,
-      sequence: newest,
-      anchor_error,
-      deferral,
-      anchor: statement.anchor,
-      revoked_at: attested === null ? null : revoked_at,
-    },
-    // The left join gives all columns of a statement or none.
-    statement: statement.receipt_id === null ? null : (statement as StatementTable),
-  }
+export interface DueLocker {
+  receipt_id: string
+  locker_id: string
+  /** Of its newest statement. */
+  sequence: number
+  /** Whether that statement is so old that it gets a successor even if nothing has changed. */
+  isAged: boolean
+  /** Whether it could not be published, and that is due again. */
+  isPushDue: boolean
+  anchoring: Locker['anchoring']
 }
 
-type PublishedRow = Pick<StatementTable, 'record' | 'anchor'>
-
-export async function findByDigest(db: Db, digest: string): Promise<PublishedRow | null> {
-  const statement = db.selectFrom('statements').select(['record', 'anchor']).where('statement_digest', '=', digest)
-  return (await statement.executeTakeFirst()) ?? null
+interface DueQuery extends Pick<CronAttestConfig, 'publish' | 'batchSize' | 'minAgeHours' | 'filter' | 'tiers'> {
+  /** Unix seconds. */
+  now: number
 }
 
-export async function findByTransaction(db: Db, tx: string): Promise<PublishedRow | null> {
-  const statement = db
-    .selectFrom('publications as p')
-    .innerJoin('statements as s', (join) =>
-      join.onRef('s.receipt_id', '=', 'p.receipt_id').onRef('s.sequence', '=', 'p.sequence'),
-    )
-    .select(['s.record', 's.anchor'])
-    .where('p.tx', '=', tx)
-    .where('p.state', 'in', ['landed', 'finalized'])
-  return (await statement.executeTakeFirst()) ?? null
+/** Lockers that are due to be attested or published again, oldest statement first. A locker without a statement is never due (AMB-43). */
+export async function findDueLockers(db: Db, query: DueQuery): Promise<DueLocker[]> {
+  const { filter, minAgeHours, batchSize, now } = query
+  const cutoff = now - minAgeHours * 3600
+  const isUnchanged = filter === 'unchanged'
+  const aged = selectAttested(db, query)
+    .where('a.attested_at', '<=', cutoff)
+    .$if(isUnchanged, (of) => of.whereRef('l.manifest_version', '=', 'a.manifest_version'))
+  const changed = selectAttested(db, query)
+    .where('a.attested_at', '>', cutoff)
+    .whereRef('l.manifest_version', '>', 'a.manifest_version')
+  const unpublished = selectAttested(db, query).where('a.push_at', '<=', now).where('l.anchoring', '=', 'each')
+  const due: DueLocker[] = [
+    ...(await aged.execute()).map((row) => ({ ...row, isAged: true, isPushDue: false })),
+    ...(isUnchanged ? [] : await changed.execute()).map((row) => ({ ...row, isAged: false, isPushDue: false })),
+  ]
+  const attested = new Set(due.map(({ receipt_id }) => receipt_id))
+  for (const row of query.publish ? await unpublished.execute() : [])
+    if (!attested.has(row.receipt_id)) due.push({ ...row, isAged: false, isPushDue: true })
+  return due.slice(0, batchSize)
+}
+
+function selectAttested(db: Db, { filter, tiers, batchSize, now }: DueQuery) {
+  const tags = filter === 'opted_in' ? ['cron_attest'] : filter === 'tier' ? tiers.map((tier) => `tier:${tier}`) : []
+  return db
+    .selectFrom('attestations as a')
+    .innerJoin('lockers as l', 'l.receipt_id', 'a.receipt_id')
+    .leftJoin('cron_failures as f', 'f.receipt_id', 'a.receipt_id')
+    .select(['a.receipt_id', 'a.locker_id', 'a.sequence', 'l.anchoring'])
+    .where('a.sequence', 'is not', null)
+    .where(({ eb, or }) => or([eb('f.retry_at', 'is', null), eb('f.retry_at', '<=', now)]))
+    .$if(tags.length > 0, (query) => query.where(({ or }) => or(tags.flatMap(hasTag))))
+    .orderBy('a.attested_at')
+    .orderBy('a.receipt_id')
+    .limit(batchSize)
+    .$narrowType<{ sequence: NotNull }>()
+}
+
+/** In JSON text, a quote after a bracket or comma begins a string. `LIKE` differs between the databases. */
+function hasTag(tag: string) {
+  const tags = sql.ref('l.tags')
+  return ['[', ','].map((before) => sql<boolean>`replace(${tags}, ${before + JSON.stringify(tag)}, '') <> ${tags}`)
+}
+
+export async function recordCronFailure(
+  tx: Tx,
+  receipt_id: string,
+  times: { failed_at: number; retry_at: number },
+): Promise<void> {
+  await tx
+    .insertInto('cron_failures')
+    .values({ receipt_id, ...times })
+    .onConflict((conflict) => conflict.column('receipt_id').doUpdateSet(times))
+    .execute()
+}
+
+export async function deleteCronFailure(tx: Tx, receiptId: string): Promise<void> {
+  await tx.deleteFrom('cron_failures').where('receipt_id', '=', receiptId).execute()
 }

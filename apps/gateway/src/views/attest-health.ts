@@ -1,8 +1,8 @@
 import type { AnchorError } from '@svc/api/attestations'
 import type { AnchorCosts, AttestHealth } from '@svc/api/internal-attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { countByStatus } from '../attestations/store.ts'
 import { type Context, unixNow } from '../context.ts'
+import { countByStatus } from '../evidence/store.ts'
 import { countUnpublished, nextAnchorError } from './store.ts'
 
 export async function attestHealth(context: Context): Promise<AttestHealth> {

@@ -5,14 +5,14 @@ import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { FUNDS, type TestChain } from '@svc/payments/test/evm/test-chain'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { runCommand } from '../gateway-process.ts'
 import {
   newEntry,
   newReceipt,
   startTestRegistry,
   type TestRegistry,
   write,
-} from '../anchors/evm-registry/test-registry.ts'
-import { runCommand } from '../gateway-process.ts'
+} from '../publication/evm-registry/test-registry.ts'
 
 /** Has a deployed registry. */
 let test: TestRegistry

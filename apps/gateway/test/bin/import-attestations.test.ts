@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { writable } from '@svc/devnet/writable'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findRecord } from '../../src/attestations/store.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Db, Schema } from '../../src/db/schema.ts'
+import { findRecord } from '../../src/evidence/store.ts'
 import { activateSigningKey } from '../../src/keys/store.ts'
 import {
   addReceipt,
@@ -16,7 +16,7 @@ import {
   signerHex,
   vectorKey,
   vectorRecord,
-} from '../attestations/import/export-records.ts'
+} from '../evidence/import/export-records.ts'
 import { startCommand } from '../gateway-process.ts'
 
 let folder: string

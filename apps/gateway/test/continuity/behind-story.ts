@@ -20,7 +20,7 @@ import { expect } from 'vitest'
 import { announceKey } from '../../src/views/operator/keys/announce-key.ts'
 import { done, KEY } from '../adapters/s3/credentials/credentials-house.ts'
 import { sendSigned } from '../adapters/s3/s3-house.ts'
-import { askToAttest } from '../attestations/attest.ts'
+import { askToAttest } from '../evidence/attest.ts'
 import type { CopiedDatabase } from './copy-database.ts'
 import { openRestorable } from './restorable.ts'
 

@@ -18,7 +18,7 @@ import { type Flooded, flood, openEndpoints } from '@svc/testbed/flood'
 import { ed25519Identity } from '@svc/testbed/test-gateway'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type EvidenceHouse, openEvidenceHouse } from '../evidence/evidence-house.ts'
+import { type EvidenceHouse, openEvidenceHouse } from '../views/evidence/evidence-house.ts'
 import { BOUNDS, type Bound, type Known, UNDECLARED } from './bounds.ts'
 
 /** Requests that an address may send in a minute, and that it sends. */

@@ -12,7 +12,7 @@ import { fromHex, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { askToAttest, attest, statementsOf } from '../attestations/attest.ts'
+import { askToAttest, attest, statementsOf } from '../evidence/attest.ts'
 
 let folder: string
 beforeAll(async () => {

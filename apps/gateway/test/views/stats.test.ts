@@ -3,8 +3,8 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
 import type { TestGateway } from '@svc/testbed/test-gateway'
 import { beforeAll, expect, it } from 'vitest'
-import { filledLocker, push, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
-import { attest } from '../attestations/attest.ts'
+import { attest } from '../evidence/attest.ts'
+import { filledLocker, push, startAnchorTestbed } from '../publication/anchor-testbed.ts'
 
 const testbed = forAllTests(() => startAnchorTestbed())
 

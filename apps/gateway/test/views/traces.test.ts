@@ -9,8 +9,8 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { type HttpServer, startHttpServer } from '@svc/devnet/http-server'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
-import { queueToAttest, statusOf } from '../attestations/attest.ts'
+import { queueToAttest, statusOf } from '../evidence/attest.ts'
+import { filledLocker, startAnchorTestbed } from '../publication/anchor-testbed.ts'
 
 interface WireSpan {
   traceId: string

@@ -1,6 +1,6 @@
 // Exports of older records, as JSON Lines or one array, that arrive in pieces.
 
-import { type ExportEntry, readExport } from '@svc/gateway/attestations/import/read-export'
+import { type ExportEntry, readExport } from '@svc/gateway/evidence/import/read-export'
 import { toBase58 } from '@svc/protocol/bytes'
 import { must, mustEqual, type Parser } from '../engine/parser.ts'
 import { splitAtRandom } from '../engine/random.ts'

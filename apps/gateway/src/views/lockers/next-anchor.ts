@@ -3,12 +3,12 @@
 import type { AnchorAbsence } from '@svc/api/attestations'
 import type { LockerUsage, NextAnchor } from '@svc/api/usage'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { nextLogAnchor } from '../../anchors/log/next-log-anchor.ts'
-import type { Publisher } from '../../anchors/publisher.ts'
-import { findAttestation } from '../../attestations/store.ts'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import type { AttestationTable, Locker } from '../../db/schema.ts'
+import { findAttestation } from '../../evidence/store.ts'
+import { nextLogAnchor } from '../../publication/log-anchors/next-log-anchor.ts'
+import type { Publisher } from '../../publication/publisher.ts'
 
 interface Parts extends Pick<Context, 'config' | 'database'> {
   publisher: Pick<Publisher, 'signer'> | null

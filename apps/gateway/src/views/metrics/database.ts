@@ -2,9 +2,9 @@
 
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { logStanding } from '../../anchors/log/standing.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { type ReceivedSum, receivedSums } from '../../db/received-sums.ts'
+import { logStanding } from '../../publication/log-anchors/standing.ts'
 import { attestationCounts } from '../attest-health.ts'
 import { type BudgetState, budgetStates, type UnpublishedCounts, unpublishedCounts } from '../budget-states.ts'
 import { countOverTerms } from '../lockers/over-terms.ts'

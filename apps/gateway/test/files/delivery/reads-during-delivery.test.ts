@@ -4,7 +4,7 @@ import type { InclusionProof, RecomputeVerify } from '@svc/api/proofs'
 import { foldProof, leafHash } from '@svc/protocol/merkle'
 import { beforeEach, expect, it } from 'vitest'
 import { publicBytes } from '../../adapters/http/sessions/sessions.ts'
-import { attest } from '../../attestations/attest.ts'
+import { attest } from '../../evidence/attest.ts'
 import { entryOf } from '../confirm/confirm.ts'
 import { deliveryHouse, hex } from './delivery-house.ts'
 

@@ -1,7 +1,7 @@
 import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { nextAnchor } from '../../../src/views/lockers/next-anchor.ts'
-import { attest } from '../../attestations/attest.ts'
+import { attest } from '../../evidence/attest.ts'
 
 const CRON = { CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true', CRON_ATTEST_MIN_AGE_HOURS: '10' }
 const OPTED_IN = { ...CRON, CRON_ATTEST_FILTER: 'opted_in' }

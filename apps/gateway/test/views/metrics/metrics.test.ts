@@ -4,7 +4,7 @@ import { writable } from '@svc/devnet/writable'
 import { buy, openMarket } from '@svc/testbed/market'
 import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { queueToAttest } from '../../attestations/attest.ts'
+import { queueToAttest } from '../../evidence/attest.ts'
 import { type Scrape, scrape } from './scrape.ts'
 
 /** Longer than anything is cached. */

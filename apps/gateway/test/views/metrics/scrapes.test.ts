@@ -5,7 +5,7 @@ import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } f
 import type { KyselyPlugin } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMetrics } from '../../../src/views/metrics/metrics.ts'
-import { attest } from '../../attestations/attest.ts'
+import { attest } from '../../evidence/attest.ts'
 import { scrape } from './scrape.ts'
 
 const COUNT = 'svc_http_request_duration_seconds_count'

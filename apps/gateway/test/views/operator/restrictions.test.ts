@@ -15,7 +15,7 @@ import { finalizeUpload } from '../../../src/adapters/http/sessions/read-session
 import { resumeFinalizations, sweepSessions } from '../../../src/files/parts/close-session.ts'
 import { createSessionFinalizer } from '../../../src/files/parts/finalize-session.ts'
 import { openTestSession } from '../../adapters/http/sessions/sessions.ts'
-import { attest } from '../../attestations/attest.ts'
+import { attest } from '../../evidence/attest.ts'
 
 interface Urls {
   download_url: string

@@ -1,13 +1,13 @@
 // What cannot be brought back is lost: the next statement of each proof follows on the last one that is known of.
 
 import { readJournal } from '@svc/database/journal/journal'
-import { lockAttestation } from '../../../attestations/store.ts'
 import type { Context } from '../../../context.ts'
 import { unknownAnchors } from '../../../continuity/anchored.ts'
 import type { Document, Entry } from '../../../continuity/documents.ts'
 import { type NamedStatement, publishedStatement, unknownStatements } from '../../../continuity/statements.ts'
 import { findReceiptOfProof, readTo } from '../../../continuity/store.ts'
 import type { Tx } from '../../../db/schema.ts'
+import { lockAttestation } from '../../../evidence/store.ts'
 import { findLockerOfReceipt } from '../../../lockers/store.ts'
 
 /** Returns how many proofs go on after a statement that is lost. */

@@ -4,9 +4,16 @@
 import { fromHex } from '@svc/protocol/bytes'
 import { formatKey, isKeyName } from '@svc/transparency/note'
 import type { Context } from '../../../context.ts'
-import { clearLog, endedLogs } from '../../../log/ended/store.ts'
-import type { PublishedLog } from '../../../log/published.ts'
-import { findCosigned, findLog, insertLog, lockLogs, newestCheckpoint, waitForWriter } from '../../../log/store.ts'
+import { clearLog, endedLogs } from '../../../publication/log/ended/store.ts'
+import type { PublishedLog } from '../../../publication/log/published.ts'
+import {
+  findCosigned,
+  findLog,
+  insertLog,
+  lockLogs,
+  newestCheckpoint,
+  waitForWriter,
+} from '../../../publication/log/store.ts'
 import type { Actor } from '../actors.ts'
 import { appendAudit } from '../audit.ts'
 

@@ -2,9 +2,9 @@
 // the backup: its owner uploads it again.
 
 import { bare } from '@svc/protocol/bytes'
-import type { SnapshotFile } from '../../../attestations/snapshots/chunk-content.ts'
-import { snapshotFiles } from '../../../attestations/snapshots/read-snapshot.ts'
 import type { Db } from '../../../db/schema.ts'
+import type { SnapshotFile } from '../../../evidence/snapshots/chunk-content.ts'
+import { snapshotFiles } from '../../../evidence/snapshots/read-snapshot.ts'
 
 export interface LostFiles {
   /** The first of them. */

@@ -12,7 +12,7 @@ import { findAwaited, giveUpAbsent } from '../../../continuity/replicas/replica.
 import type { AwaitedLogbook } from '../../../continuity/replicas/store.ts'
 import { readTo, setRead } from '../../../continuity/store.ts'
 import type { Tx } from '../../../db/schema.ts'
-import { findGap } from '../../../log/compare.ts'
+import { findGap } from '../../../publication/log/compare.ts'
 import type { Actor } from '../actors.ts'
 import { appendAudit } from '../audit.ts'
 import { acceptLosses } from './accept-losses.ts'

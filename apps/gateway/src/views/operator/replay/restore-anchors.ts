@@ -4,9 +4,20 @@
 import type { Anchor } from '@svc/api/attestations'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { outcomesOf, type SolanaOutcome } from '@svc/payments/solana/outcome'
-import { recordLogAnchor } from '../../../anchors/log/anchor-log.ts'
-import { changeLogAnchor, findLogAnchor, insertLogAnchor, logAnchorsIn } from '../../../anchors/log/store.ts'
-import { recordOutcome } from '../../../anchors/record-outcome.ts'
+import { type Context, unixNow } from '../../../context.ts'
+import type { LogAnchorDocument, PublicationDocument } from '../../../continuity/documents.ts'
+import { publishedStatement } from '../../../continuity/statements.ts'
+import { findLogStanding } from '../../../continuity/store.ts'
+import type { Db, LogAnchorTable, PublicationTable, Tx } from '../../../db/schema.ts'
+import { findStatement } from '../../../evidence/store.ts'
+import { recordLogAnchor } from '../../../publication/log-anchors/anchor-log.ts'
+import {
+  changeLogAnchor,
+  findLogAnchor,
+  insertLogAnchor,
+  logAnchorsIn,
+} from '../../../publication/log-anchors/store.ts'
+import { recordOutcome } from '../../../publication/record-outcome.ts'
 import {
   changePublication,
   findPublication,
@@ -15,13 +26,7 @@ import {
   lockStanding,
   setAnchor,
   setStanding,
-} from '../../../anchors/store.ts'
-import { findStatement } from '../../../attestations/store.ts'
-import { type Context, unixNow } from '../../../context.ts'
-import type { LogAnchorDocument, PublicationDocument } from '../../../continuity/documents.ts'
-import { publishedStatement } from '../../../continuity/statements.ts'
-import { findLogStanding } from '../../../continuity/store.ts'
-import type { Db, LogAnchorTable, PublicationTable, Tx } from '../../../db/schema.ts'
+} from '../../../publication/store.ts'
 import type { Problem, Restored } from './restored.ts'
 
 type AnchorDocument = PublicationDocument | LogAnchorDocument

@@ -8,9 +8,15 @@ import { type Context, unixNow } from '../../../context.ts'
 import type { CheckpointDocument } from '../../../continuity/documents.ts'
 import { hasCheckpoint } from '../../../continuity/store.ts'
 import type { Tx } from '../../../db/schema.ts'
-import { findGap, publishedEntries } from '../../../log/compare.ts'
-import type { PublishedCheckpoint, PublishedLog } from '../../../log/published.ts'
-import { countPlaced, entriesBetween, newestCheckpoint, recordCheckpoint, restoreEntries } from '../../../log/store.ts'
+import { findGap, publishedEntries } from '../../../publication/log/compare.ts'
+import type { PublishedCheckpoint, PublishedLog } from '../../../publication/log/published.ts'
+import {
+  countPlaced,
+  entriesBetween,
+  newestCheckpoint,
+  recordCheckpoint,
+  restoreEntries,
+} from '../../../publication/log/store.ts'
 import type { Restored } from './restored.ts'
 
 const ROWS_AT_ONCE = 1000

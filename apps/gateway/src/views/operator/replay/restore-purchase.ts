@@ -2,7 +2,6 @@
 
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { recordPaymentCode } from '../../../anchors/store.ts'
 import { type Context, unixNow } from '../../../context.ts'
 import type {
   LockerDocument,
@@ -13,6 +12,7 @@ import type {
 import { hasRefund } from '../../../continuity/store.ts'
 import type { PaymentTransactionTable, Tx } from '../../../db/schema.ts'
 import { countLocker, findLocker, insertLocker } from '../../../lockers/store.ts'
+import { recordPaymentCode } from '../../../publication/store.ts'
 import { renewLocker } from '../../../purchases/renewal.ts'
 import {
   findReceiptOfRequest,

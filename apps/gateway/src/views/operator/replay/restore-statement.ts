@@ -1,19 +1,19 @@
 // Puts statements back, with the lists of files that they are about.
 
-import { publishesEach } from '../../../attestations/attest.ts'
-import { PUSH_AGAIN_SECONDS } from '../../../attestations/publishing.ts'
-import { insertSnapshot, storeChunks, storedChunks } from '../../../attestations/snapshots/store.ts'
+import { type Context, unixNow } from '../../../context.ts'
+import type { ChunksDocument, StatementDocument } from '../../../continuity/documents.ts'
+import { openChunkList } from '../../../db/chunk-list.ts'
+import type { StatementTable, Tx } from '../../../db/schema.ts'
+import { publishesEach } from '../../../evidence/attest.ts'
+import { PUSH_AGAIN_SECONDS } from '../../../evidence/publishing.ts'
+import { insertSnapshot, storeChunks, storedChunks } from '../../../evidence/snapshots/store.ts'
 import {
   findAttestation,
   findStatement,
   insertStatement,
   lockAttestation,
   updateAttestation,
-} from '../../../attestations/store.ts'
-import { type Context, unixNow } from '../../../context.ts'
-import type { ChunksDocument, StatementDocument } from '../../../continuity/documents.ts'
-import { openChunkList } from '../../../db/chunk-list.ts'
-import type { StatementTable, Tx } from '../../../db/schema.ts'
+} from '../../../evidence/store.ts'
 import { findLockerOfReceipt } from '../../../lockers/store.ts'
 import type { Restored } from './restored.ts'
 

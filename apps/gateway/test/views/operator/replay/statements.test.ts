@@ -1,10 +1,10 @@
 import { writable } from '@svc/devnet/writable'
 import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { EvmRegistry } from '../../../../src/anchors/evm-registry/client.ts'
-import { createEntryQueue } from '../../../../src/anchors/evm-registry/queue-entry.ts'
 import type { Document, StatementDocument } from '../../../../src/continuity/documents.ts'
-import { attest, statementsOf, statusOf } from '../../../attestations/attest.ts'
+import type { EvmRegistry } from '../../../../src/publication/evm-registry/client.ts'
+import { createEntryQueue } from '../../../../src/publication/evm-registry/queue-entry.ts'
+import { attest, statementsOf, statusOf } from '../../../evidence/attest.ts'
 import { copyJournal, damage, entriesIn, replayFrom, withoutTicks, writeJournal } from './journal-lines.ts'
 
 let house: TestGateway

@@ -1,0 +1,44 @@
+// Which checkpoint of the log is published next, and when.
+
+import { type Context, unixNow } from '../../context.ts'
+import type { LogCheckpointTable } from '../../db/schema.ts'
+import { findCheckpoint, newestQuorum } from '../log/store.ts'
+import { newestLogAnchor, oldestCheckpointIn } from './store.ts'
+
+type Parts = Pick<Context, 'config' | 'database' | 'now'>
+
+/** For so many intervals a checkpoint waits for a quorum of witnesses; then it is published without. */
+const WAIT_FOR_QUORUM = 2
+
+/** Null while nothing is due. `published`: the size of the newest checkpoint that everybody can read. */
+export async function dueCheckpoint(parts: Parts, published: number): Promise<LogCheckpointTable | null> {
+  const { config, database } = parts
+  const { logSeconds } = config.anchors
+  const waiting = await waitingSince(parts, published)
+  const now = unixNow(parts)
+  if (logSeconds === 0 || !waiting || now < waiting.since + logSeconds) return null
+  const needsQuorum = (config.transparency.policy?.quorum ?? null) !== null
+  const cosigned = needsQuorum ? await newestQuorum(database.db, { above: waiting.above, upTo: published }) : null
+  if (cosigned || (needsQuorum && now < waiting.since + WAIT_FOR_QUORUM * logSeconds)) return cosigned
+  return findCheckpoint(database.db, published)
+}
+
+interface Waiting {
+  /** The size of the newest anchor. */
+  above: number
+  /** Unix seconds: when that was sent, or before the first anchor the time of the first checkpoint. */
+  since: number
+  /** When the first checkpoint after it was signed. */
+  grownAt: number
+}
+
+/** What waits to be anchored; null when all of the log is. */
+export async function waitingSince(
+  { database: { db } }: Pick<Context, 'database'>,
+  published: number,
+): Promise<Waiting | null> {
+  const last = await newestLogAnchor(db)
+  const above = last?.size ?? 0
+  const first = await oldestCheckpointIn(db, { above, upTo: published })
+  return first && { above, since: last?.sent_at ?? first.signed_at, grownAt: first.signed_at }
+}

@@ -1,0 +1,30 @@
+// How far the log is, and how it stands with those who vouch for it: its witnesses and the chain.
+
+import { formatKey } from '@svc/transparency/note'
+import { type Context, unixNow } from '../../context.ts'
+import { countEntries } from '../log/store.ts'
+import { findWitnesses } from '../log/witnesses/store.ts'
+import { waitingSince } from './due-checkpoint.ts'
+
+export async function logStanding(context: Context) {
+  const { config, database, publishedLog } = context
+  const answers = new Map((await findWitnesses(database.db)).map((row) => [row.witness, row]))
+  const size = (await publishedLog.checkpoint())?.size ?? 0
+  const witnesses = (config.transparency.policy?.witnesses ?? []).filter(({ url }) => url !== null)
+  return {
+    size,
+    // A database that was set back has fewer than are published.
+    waiting: Math.max(0, (await countEntries(database.db)) - size),
+    witnesses: witnesses.map(({ name, key }) => ({ name, problem: answers.get(formatKey(key))?.problem ?? null })),
+    overdueSeconds: await overdueSeconds(context, size),
+  }
+}
+
+/** How late the next anchor is; null where checkpoints are not anchored. */
+async function overdueSeconds(context: Context, size: number): Promise<number | null> {
+  const { logSeconds } = context.config.anchors
+  if (!context.publisher || logSeconds === 0) return null
+  const waiting = await waitingSince(context, size)
+  if (!waiting) return 0
+  return Math.max(0, unixNow(context) - Math.max(waiting.since + logSeconds, waiting.grownAt))
+}

@@ -1,0 +1,43 @@
+// The files of the log as tlog-tiles clients read them.
+
+import { createHash } from 'node:crypto'
+import { Bytes } from '@svc/http-service/answer'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { readTilePath } from '@svc/transparency/tiles'
+import type { Context } from '../../context.ts'
+import { nothingPublished, tileNotInLog } from './errors.ts'
+
+type Asked = Pick<WireRequest, 'method' | 'headers'>
+
+const YEAR = 31_536_000
+
+export async function answerCheckpoint({ publishedLog, config }: Context, wire: Asked): Promise<Bytes> {
+  const checkpoint = await publishedLog.checkpoint()
+  if (!checkpoint) throw nothingPublished()
+  const { text } = checkpoint
+  return answer(wire, Buffer.from(text), {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': `public, max-age=${config.transparency.checkpointSeconds}`,
+    etag: `"${createHash('sha256').update(text).digest('base64url')}"`,
+  })
+}
+
+/** `path`: after `tile/`. */
+export async function answerTile({ publishedLog }: Context, path: string, wire: Asked): Promise<Bytes> {
+  const place = readTilePath(`tile/${path}`)
+  const bytes = place && (await publishedLog.tile(place))
+  if (!bytes) throw tileNotInLog()
+  return answer(wire, bytes, {
+    'content-type': 'application/octet-stream',
+    'cache-control': `public, max-age=${YEAR}, immutable`,
+    // A name has one content for ever.
+    etag: `"${path}"`,
+  })
+}
+
+function answer({ method, headers }: Asked, bytes: Uint8Array, own: Record<string, string> & { etag: string }): Bytes {
+  if (headers['if-none-match']?.includes(own.etag)) return new Bytes(304, own, null)
+  const withLength = { ...own, 'content-length': String(bytes.length) }
+  if (method === 'HEAD') return new Bytes(200, withLength, null)
+  return new Bytes(200, withLength, bytes)
+}

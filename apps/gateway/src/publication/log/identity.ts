@@ -1,0 +1,57 @@
+// Whose log it is. The origin and the key are in the database from the start, and fixed from the first checkpoint on.
+
+import { seedIn } from '@svc/http-service/keys'
+import { fromHex, toHex } from '@svc/protocol/bytes'
+import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
+import type { NoteKey } from '@svc/transparency/note'
+import type { Secrets } from '../../config.ts'
+import type { Context } from '../../context.ts'
+import type { LogTable } from '../../db/schema.ts'
+import { type EndedLog, endedLogs } from './ended/store.ts'
+import { findLog, insertLog, lockLogs, newestCheckpoint } from './store.ts'
+
+export interface LogIdentity {
+  key: NoteKey
+  /** Null where this process does not have the key of the log: it reads, and others write. */
+  signer: Ed25519Signer | null
+  /** Which logs of this database went before; the newest first. */
+  ended: EndedLog[]
+}
+
+/** A database that has signed a checkpoint keeps its log; before that, nothing depends on its name. */
+const WHILE_BEHIND = { whileBehind: true }
+
+export async function openIdentity(
+  { config: { transparency }, database: { db, commit }, log }: Context,
+  { logSeed }: Pick<Secrets, 'logSeed'>,
+): Promise<LogIdentity> {
+  const signer = ed25519Signer(logSeed ?? seedIn(transparency.keyFile))
+  const own: LogTable = { origin: transparency.origin, public_key_hex: toHex(signer.publicKey) }
+  const known = await commit(async (tx) => {
+    await lockLogs(tx)
+    const before = await findLog(tx)
+    if (before && (await newestCheckpoint(tx))) return before
+    // Nothing is signed yet, so what the operator has set still counts.
+    const log = before ? withGiven(before) : own
+    await insertLog(tx, log)
+    return log
+  }, WHILE_BEHIND)
+
+  function withGiven(before: LogTable): LogTable {
+    return {
+      origin: transparency.isOriginGiven ? own.origin : before.origin,
+      public_key_hex: logSeed ? own.public_key_hex : before.public_key_hex,
+    }
+  }
+
+  if (transparency.isOriginGiven && known.origin !== own.origin)
+    throw new Error(`LOG_ORIGIN is ${own.origin}, but the log of this database is ${known.origin}, and stays it`)
+  const isOwn = known.public_key_hex === own.public_key_hex
+  if (!isOwn) log.warn(`the log ${known.origin} has another key: set LOG_KEY to it, or this process does not write it`)
+  const publicKey = fromHex(known.public_key_hex) as Uint8Array // as it was written
+  return {
+    key: { name: known.origin, type: 'log', publicKey },
+    signer: isOwn ? signer : null,
+    ended: await endedLogs(db),
+  }
+}

@@ -1,0 +1,202 @@
+// Publishes the log: statements that wait get their places, the tree grows by them, and a checkpoint says so. Every step
+// follows from what the database and the published log hold, so a run that was cut off anywhere is finished by the next
+// one with the same bytes (T-103).
+
+import { inParallel } from '@svc/concurrency/parallel'
+import { singleFlight } from '@svc/concurrency/sharing'
+import { equalBytes, fromHex, toHex, utf8 } from '@svc/protocol/bytes'
+import type { NamedFiles } from '@svc/storage/named-files'
+import { signCheckpoint } from '@svc/transparency/checkpoint'
+import { type Edge, EMPTY_EDGE, grow, readEdge, rootOf } from '@svc/transparency/edge'
+import { formatNote, signaturesOf } from '@svc/transparency/note'
+import { entryBundle, TILE_WIDTH, tilePath, tileWidth } from '@svc/transparency/tiles'
+import { leafHash } from '@svc/transparency/tree'
+import { type Context, unixNow } from '../../context.ts'
+import type { Db, LogCheckpointTable } from '../../db/schema.ts'
+import { findGap } from './compare.ts'
+import type { LogIdentity } from './identity.ts'
+import { CHECKPOINT, type PublishedCheckpoint, type PublishedLog, TileMissing } from './published.ts'
+import {
+  asWriter,
+  countPlaced,
+  entriesBetween,
+  findLog,
+  isAnyWaiting,
+  newestCheckpoint,
+  placeWaiting,
+  recordCheckpoint,
+} from './store.ts'
+import type { Witnesses } from './witnesses/witnesses.ts'
+
+export interface PublishParts extends Pick<Context, 'log' | 'now'> {
+  database: Pick<Context['database'], 'db' | 'commit'>
+  continuity: Pick<Context['continuity'], 'requireCurrent' | 'compareAgain' | 'catchUp'>
+  files: NamedFiles
+  published: PublishedLog
+  identity: Pick<LogIdentity, 'key' | 'signer'>
+  witnesses: Pick<Witnesses, 'areDue' | 'ask' | 'cosigned'>
+}
+
+/** Resolves to whether there may be more to publish. */
+export type Publish = () => Promise<boolean>
+
+/** Entries that one checkpoint adds at most, and that are in memory at once. */
+const MAX_BATCH = 10_000
+const WRITES_AT_ONCE = 16
+
+export function createPublish(parts: PublishParts): Publish {
+  const { db, commit } = parts.database
+  const { files, published, identity, witnesses, continuity, log } = parts
+  const share = singleFlight<boolean>()
+  /** Of what this process has published last. */
+  let known: Edge = EMPTY_EDGE
+
+  async function run(): Promise<boolean> {
+    if (!(await hasWork())) return false
+    let isMore = false
+    await asWriter(db, async () => {
+      isMore = await publishNext()
+    })
+    return isMore
+  }
+
+  async function hasWork(): Promise<boolean> {
+    const recorded = await newestCheckpoint(db)
+    const shown = await published.checkpoint()
+    if (recorded && (await witnesses.cosigned(recorded)) !== shown?.text) return true
+    if (!recorded && shown) return true
+    if (identity.signer === null) return false
+    if ((await isAnyWaiting(db)) || (await countPlaced(db)) > (recorded?.size ?? 0)) return true
+    return recorded !== null && witnesses.areDue(recorded)
+  }
+
+  async function publishNext(): Promise<boolean> {
+    await continuity.requireCurrent()
+    if (await findGap(db, published)) {
+      continuity.compareAgain()
+      return false
+    }
+    // What is published is known to everybody.
+    await continuity.catchUp()
+    const shown = await published.newest()
+    const edge = await finishRecorded(shown, await edgeOf(shown))
+    if (!identity.signer || !(await isOwnLog())) return false
+    const placed = await place()
+    // Some may have been signed since.
+    await continuity.catchUp()
+    if (placed === edge.size) {
+      await askAgain()
+      return false
+    }
+    const size = Math.min(placed, edge.size + MAX_BATCH)
+    const next = await extend(edge, size)
+    const root = rootOf(next)
+    const note = await signCheckpoint(identity.key, { size, root }, identity.signer.sign)
+    const recorded = await record({ size, root: toHex(root), note, signed_at: unixNow(parts) })
+    await witnesses.ask(recorded)
+    await show(edge, next, recorded)
+    return placed > size || isAnyWaiting(db)
+  }
+
+  /** Those that did not answer in time. The next run publishes what they say. */
+  async function askAgain(): Promise<void> {
+    const recorded = await newestCheckpoint(db)
+    if (recorded) await witnesses.ask(recorded)
+  }
+
+  /** What is recorded is published first: by a run that was cut off, or into a folder that lags behind. */
+  async function finishRecorded(shown: PublishedCheckpoint | null, edge: Edge): Promise<Edge> {
+    // A database from before its last checkpoint was recorded, which has all of the entries.
+    if (shown) await record({ ...shown, root: toHex(shown.root), note: ownNote(shown), signed_at: unixNow(parts) })
+    const recorded = await newestCheckpoint(db)
+    if (!recorded || (recorded.size === edge.size && (await witnesses.cosigned(recorded)) === shown?.text)) return edge
+    const next = await extend(edge, recorded.size)
+    if (toHex(rootOf(next)) !== recorded.root) throw new Error('the entries of the log are not those that were signed')
+    await show(edge, next, recorded)
+    return next
+  }
+
+  /** Empty where the stored tiles are not those of the checkpoint: then all are written again. */
+  async function edgeOf(shown: PublishedCheckpoint | null): Promise<Edge> {
+    if (!shown) return EMPTY_EDGE
+    if (known.size === shown.size && equalBytes(rootOf(known), shown.root)) return known
+    try {
+      const edge = await readEdge(shown.size, published.coveredTile)
+      if (equalBytes(rootOf(edge), shown.root)) return edge
+    } catch (error) {
+      if (!(error instanceof TileMissing)) throw error
+    }
+    log.error('the published tiles are not those of the checkpoint: all are written again from the database')
+    return EMPTY_EDGE
+  }
+
+  function ownNote({ note }: PublishedCheckpoint): string {
+    return formatNote({ ...note, signatures: signaturesOf(note, identity.key) })
+  }
+
+  /** Another process may have fixed another key before the first checkpoint, or another log may have begun since. */
+  async function isOwnLog(tx: Db = db): Promise<boolean> {
+    const log = await findLog(tx)
+    return log?.public_key_hex === toHex(identity.key.publicKey) && log.origin === identity.key.name
+  }
+
+  async function place(): Promise<number> {
+    return commit(async (tx) => {
+      await placeWaiting(tx, await countPlaced(tx), MAX_BATCH)
+      return countPlaced(tx)
+    })
+  }
+
+  /** Writes the tiles and entries up to a size. Nobody reads them before a checkpoint covers them. */
+  async function extend(from: Edge, size: number): Promise<Edge> {
+    let edge = from
+    while (edge.size < size) {
+      const end = Math.min(edge.size + MAX_BATCH, size)
+      const start = edge.size - (edge.size % TILE_WIDTH)
+      const entries = (await entriesBetween(db, start, end)).map((digest) => fromHex(digest, 32) as Uint8Array)
+      if (entries.length !== end - start) throw new Error('the database lacks entries of the log')
+      const grown = grow(edge, entries.slice(edge.size - start).map(leafHash))
+      await inParallel(grown.tiles, WRITES_AT_ONCE, async (tile) => {
+        await files.write(tilePath(tile), tile.bytes)
+        if (tile.level > 0) return
+        const first = tile.index * TILE_WIDTH - start
+        const bundle = entryBundle(entries.slice(first, first + tile.width))
+        await files.write(tilePath({ ...tile, level: 'entries' }), bundle)
+      })
+      edge = grown.edge
+    }
+    return edge
+  }
+
+  /** Under one size there is one root for ever. */
+  async function record(checkpoint: LogCheckpointTable): Promise<LogCheckpointTable> {
+    const { size, root, note, signed_at } = checkpoint
+    const recorded = await commit(async (tx, noteDocument) => {
+      noteDocument({ kind: 'checkpoint', key: `${size}` })
+      if (!(await isOwnLog(tx))) throw new Error('another log has begun in this database: start the gateway again')
+      return recordCheckpoint(tx, { size, root, note, signed_at })
+    })
+    if (recorded.root === root) return recorded
+    throw new Error(`the log has signed another root at size ${size}: nothing is published`)
+  }
+
+  async function show(before: Edge, next: Edge, recorded: LogCheckpointTable): Promise<void> {
+    await files.write(CHECKPOINT, utf8(await witnesses.cosigned(recorded)))
+    known = next
+    await published.newest()
+    await removeStale(before, next)
+  }
+
+  /** Partial tiles that a wider one has taken the place of: their bytes are the beginning of that one. */
+  async function removeStale(before: Edge, next: Edge): Promise<void> {
+    const stale = before.levels.flatMap((hashes, level) => {
+      const index = Math.floor(before.size / TILE_WIDTH ** (level + 1))
+      const place = { level, index, width: hashes.length }
+      if (hashes.length === 0 || tileWidth(next.size, level, index) === hashes.length) return []
+      return level === 0 ? [place, { ...place, level: 'entries' as const }] : [place]
+    })
+    await inParallel(stale, WRITES_AT_ONCE, (tile) => files.remove(tilePath(tile)))
+  }
+
+  return () => share('', run)
+}

@@ -1,0 +1,86 @@
+// Where the log is kept, whose it is, and how often it is signed.
+
+import { readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Mode, SettingsReader } from '@svc/http-service/config'
+import { developmentSeed, readOptionalKey } from '@svc/http-service/keys'
+import { type BucketSettings, readBucketSettings } from '@svc/storage/storj/settings'
+import { isKeyName } from '@svc/transparency/note'
+import { type Policy, readPolicy } from '@svc/transparency/policy'
+import { besideDatabase, type DatabasePlace } from '../../db/settings.ts'
+
+export interface TransparencyConfig {
+  /** The name of the log, until the database has one. */
+  origin: string
+  /** Whether the operator has set it. */
+  isOriginGiven: boolean
+  /** Where tiles and checkpoints are, unless they are in a bucket. */
+  folder: string
+  /** Where the key is made that the operator has not set: beside the log, which may be served as a folder. */
+  keyFile: string
+  checkpointSeconds: number
+  /** Who vouches for checkpoints; null where nobody is asked. */
+  policy: Policy | null
+}
+
+export interface TransparencySecrets {
+  /** Signs checkpoints; null where the operator has set none. */
+  logSeed: Uint8Array | null
+  /** Null: the log is in the folder. */
+  logBucket: BucketSettings | null
+}
+
+interface Place {
+  mode: Mode
+  baseUrl: string
+  databasePlace: DatabasePlace
+}
+
+export function readTransparencySettings(
+  settings: SettingsReader,
+  { mode, baseUrl, databasePlace }: Place,
+): [TransparencyConfig, TransparencySecrets] {
+  const folder = resolve(settings.text('LOG_DIR') || join(besideDatabase(databasePlace), 'log'))
+  const config: TransparencyConfig = {
+    ...readOrigin(settings, baseUrl),
+    folder,
+    keyFile: join(dirname(folder), 'log.key'),
+    checkpointSeconds: settings.integer('LOG_CHECKPOINT_SECONDS', 2, { min: 1, max: 3600 }),
+    policy: readPolicyFile(settings),
+  }
+  return [
+    config,
+    {
+      logSeed: readLogSeed(settings, mode, databasePlace),
+      logBucket: readBucketSettings(settings, { name: 'LOG_STORE', endpoint: '' }),
+    },
+  ]
+}
+
+/** Host and path of the log, without a scheme, as logs are named. */
+function readOrigin(settings: SettingsReader, baseUrl: string): Pick<TransparencyConfig, 'origin' | 'isOriginGiven'> {
+  const { host, pathname } = new URL(baseUrl)
+  const given = settings.text('LOG_ORIGIN')
+  if (given && !isKeyName(given))
+    settings.problem('LOG_ORIGIN must be the name of the log without spaces, as in gateway.example/log')
+  return { origin: given || `${host}${pathname.replace(/\/$/, '')}/log`, isOriginGiven: given !== '' }
+}
+
+function readLogSeed(settings: SettingsReader, mode: Mode, { dataDir }: DatabasePlace): Uint8Array | null {
+  const isProduction = mode === 'production'
+  const given = readOptionalKey(settings, 'LOG_KEY', isProduction)
+  return given ?? (isProduction ? null : developmentSeed(resolve(dataDir, 'keys'), 'log'))
+}
+
+function readPolicyFile(settings: SettingsReader): Policy | null {
+  const file = settings.text('LOG_POLICY_FILE')
+  if (!file) return null
+  try {
+    const policy = readPolicy(readFileSync(resolve(file), 'utf8'))
+    if (typeof policy !== 'string') return policy
+    settings.problem(`LOG_POLICY_FILE is no policy: ${policy}`)
+  } catch (error) {
+    settings.problem(`LOG_POLICY_FILE cannot be read: ${(error as Error).message}`)
+  }
+  return null
+}

@@ -1,0 +1,47 @@
+import { dsse } from '@svc/api/dsse'
+import * as evidence from '@svc/api/evidence'
+import * as proofs from '@svc/api/proofs'
+import { serve, serveKnown } from '@svc/http-service/serve'
+import type { Service } from '@svc/http-service/service'
+import type { Context } from '../../context.ts'
+import { readAttestCode, readByToken, readReceiptToken } from './attest-code.ts'
+import { readEvidenceBundle } from './evidence-bundle.ts'
+import { listStatements } from './list-statements.ts'
+import { readMerkleProof } from './merkle-proof.ts'
+import { readPublishedAnchor } from './published-anchor.ts'
+import { readRedactedBundle } from './redacted-bundle.ts'
+import { retrieve, retrievePayment } from './retrieve.ts'
+import { simulateAttest } from './simulate-attest.ts'
+import { readVerificationBundle } from './verification-bundle.ts'
+
+export function evidenceRoutes(service: Service, context: Context): void {
+  const { auth } = context
+  warnOfOpenComputing(context)
+  serve(service, evidence.verify, ({ query, wire }) => context.verify(query, wire))
+  serve(service, evidence.verifyByPost, ({ body, wire }) => context.verify(body, wire))
+  serve(service, evidence.publishedAnchor, ({ params }) => readPublishedAnchor(context, params.id))
+  serve(service, evidence.statements, ({ query }) => listStatements(context, query))
+  serve(service, evidence.retrieve, ({ query, wire }) => retrieve(context, query, wire))
+  serve(service, evidence.retrievePayment, ({ query }) => retrievePayment(context, query.receipt_id))
+  serve(service, evidence.attestCode, ({ query }) => readAttestCode(context, query))
+  serve(service, evidence.simulateAttest, ({ body, wire }) => simulateAttest(context, body.receipt_id, wire))
+  serveKnown(
+    service,
+    evidence.attestCodeByToken,
+    (wire) => readReceiptToken(context, auth.receiptTokens, wire),
+    ({ caller }) => readByToken(context, caller),
+  )
+  serve(service, proofs.merkleProof, ({ query }) => readMerkleProof(context, query))
+  serve(service, proofs.verificationBundle, ({ query, wire }) => readVerificationBundle(context, query, wire))
+  serve(service, proofs.evidenceBundle, ({ query, wire }) => readEvidenceBundle(context, query, wire))
+  serve(service, proofs.redactedBundle, ({ query, wire }) => readRedactedBundle(context, query, wire))
+  serve(service, dsse, ({ query, wire }) => context.dsse(query, wire))
+  serve(service, proofs.recomputeVerify, ({ query, wire }) => context.recompute(query.receipt_id, wire))
+  serve(service, proofs.selfVerify, ({ query, wire }) => context.selfVerify(query, wire))
+}
+
+/** Without a secret for oracles, anybody may cause the work of a first statement (AMB-39). */
+function warnOfOpenComputing({ config, log, auth }: Context): void {
+  if (config.mode === 'development' || !auth.mayCompute({ headers: {} })) return
+  log.warn('ORACLE_CALLBACK_SECRET is not set: anybody may have a first statement computed by GET /v1/retrieve')
+}

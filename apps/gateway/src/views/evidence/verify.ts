@@ -1,0 +1,88 @@
+// `GET /v1/storage/verify`: what is attested of a receipt, fact by fact. It computes nothing.
+
+import type { VerifyAnswer } from '@svc/api/evidence'
+import { lru } from '@svc/concurrency/caches'
+import { batch } from '@svc/concurrency/sharing'
+import { JsonText } from '@svc/http-service/answer'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Context } from '../../context.ts'
+import { attestationHint } from '../../evidence/errors.ts'
+import { answerInPieces, attestationPieces, verifyUrl } from '../../evidence/view.ts'
+import { type Evidence, factsOf, limitLong, readEvidence } from './read-evidence.ts'
+import { findStandings, type Standing } from './store.ts'
+
+interface CachedAnswer {
+  standing: Standing
+  text: string
+}
+
+const MAX_CACHED = 1000
+const MAX_CACHED_CHARS = 16_384
+const NOT_ATTESTED: Standing = {
+  status: null,
+  sequence: null,
+  anchor_error: null,
+  deferral: null,
+  anchor: null,
+  revoked_at: null,
+}
+
+/**
+ * A short answer about the newest statement is cached, and used while the standing of its receipt is the same. Reading
+ * the standing takes a tenth of the time that a new answer takes.
+ */
+export function createVerify(context: Context) {
+  const cache = lru<string, CachedAnswer>(MAX_CACHED)
+  const findStanding = batch(async (ids: string[]): Promise<Standing[]> => {
+    const found = await findStandings(context.database.db, [...new Set(ids)])
+    const standings = new Map(found.map((standing) => [standing.receipt_id, standing]))
+    return ids.map((id) => standings.get(id) ?? NOT_ATTESTED)
+  })
+
+  return async ({ receipt_id, sequence }: { receipt_id: string; sequence?: number }, wire: WireRequest) => {
+    if (sequence !== undefined) {
+      return answer(context, await readEvidence(context, receipt_id, sequence), wire, sequence)
+    }
+    const cached = cache.get(receipt_id)
+    if (cached && isSame(cached.standing, await findStanding(receipt_id))) {
+      return new JsonText<VerifyAnswer>(cached.text)
+    }
+    const evidence = await readEvidence(context, receipt_id)
+    const answered = await answer(context, evidence, wire)
+    if (answered instanceof JsonText && answered.text.length <= MAX_CACHED_CHARS) {
+      cache.set(receipt_id, { standing: evidence.standing, text: answered.text })
+    }
+    return answered
+  }
+}
+
+function isSame(a: Standing, b: Standing): boolean {
+  return (
+    a.sequence === b.sequence &&
+    a.status === b.status &&
+    a.anchor === b.anchor &&
+    a.anchor_error === b.anchor_error &&
+    a.deferral === b.deferral &&
+    a.revoked_at === b.revoked_at
+  )
+}
+
+async function answer(context: Context, evidence: Evidence, wire: WireRequest, sequence?: number) {
+  await limitLong(context, wire, evidence.record)
+  return answerInPieces<VerifyAnswer>(evidence.record, pieces(context, evidence, sequence))
+}
+
+async function* pieces(context: Context, evidence: Evidence, sequence?: number): AsyncGenerator<string> {
+  const { receipt, record, isPending } = evidence
+  const rest = {
+    attestation_hint: record ? null : attestationHint(receipt.receipt_id, isPending),
+    verified: record !== null,
+    verify_url: verifyUrl(context, receipt.receipt_id) + (sequence === undefined ? '' : `&sequence=${sequence}`),
+    verification: await factsOf(context, evidence),
+    anchor: record?.anchor ?? null,
+  }
+  yield `{"receipt":${JSON.stringify(receipt)},"attestation":`
+  if (record) yield* attestationPieces(context, record)
+  else yield 'null'
+  yield `,${JSON.stringify(rest).slice(1)}`
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type ExportEntry, readExport } from '../../../src/evidence/import/read-export.ts'
+import { chunked, exported, jsonLines, listOf, vectorRecord } from './export-records.ts'
+
+const good = exported('rcpt_1')
+
+async function read(text: string, { size = 1000, max }: { size?: number; max?: number } = {}): Promise<ExportEntry[]> {
+  return listOf(readExport(chunked(text, size), max))
+}
+
+function recordsIn(entries: ExportEntry[]) {
+  return entries.flatMap((entry) => ('record' in entry ? entry.record : []))
+}
+
+/** The place of each entry, and `read` or its problem. */
+async function outcomes(text: string, max?: number): Promise<string[]> {
+  const entries = await read(text, max === undefined ? {} : { max })
+  return entries.map((entry) => `${entry.at}: ${'problem' in entry ? entry.problem : 'read'}`)
+}
+
+describe('an export', () => {
+  it('is read as JSON Lines or as one array, with any white space and any chunk size', async () => {
+    const records = [good, vectorRecord, exported('rcpt_2', ['q"uo\\te', '}],[{', '\n'])]
+    const texts = [
+      jsonLines(records),
+      jsonLines(records).replaceAll('\n', '\r\n'),
+      `\n \n${jsonLines(records).replaceAll('\n', '\n\n').trimEnd()}`,
+      JSON.stringify(records),
+      ` \n${JSON.stringify(records, null, 2)}\n\n`,
+    ]
+    const wanted = recordsIn(await read(jsonLines(records)))
+    expect(wanted.map(({ receipt_id }) => receipt_id)).toEqual(['rcpt_1', vectorRecord.receipt_id, 'rcpt_2'])
+    for (const text of texts) {
+      for (const size of [1, 7, 1 << 20]) {
+        expect(recordsIn(await read(text, { size }))).toEqual(wanted)
+      }
+    }
+  })
+
+  it('yields every entry of any array once, and none of an empty export', async () => {
+    for (const text of ['', ' \n\n', '[]', ' [ \n ] ']) expect(await read(text)).toEqual([])
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.jsonValue()), fc.integer({ min: 1, max: 9 }), async (values, size) => {
+        const entries = await read(JSON.stringify(values), { size })
+        expect(entries.map(({ at }) => at)).toEqual(values.map((_, i) => `entry ${i + 1}`))
+      }),
+    )
+  })
+
+  it('has its good lines read in spite of bad lines', async () => {
+    const line = JSON.stringify(good)
+    const twice = line.replace('{', '{"file_count":1,')
+    expect(await outcomes(twice)).toEqual([expect.stringContaining('"file_count" stands twice')])
+    expect(await outcomes(`${line}\n{"cut\n\n${line}\n5\n"\n${line}`)).toEqual([
+      'line 1: read',
+      'line 2: is not strict JSON: a string without end at character 1',
+      'line 4: read',
+      'line 5: must be an object',
+      'line 6: is not strict JSON: a string without end at character 0',
+      'line 7: read',
+    ])
+  })
+
+  it('T-130 has the same problems whatever pieces it arrives in', async () => {
+    const text = ' \n[+, {}, "x]'
+    const wanted = await read(text)
+    for (const size of [1, 2, 3]) expect(await read(text, { size })).toEqual(wanted)
+  })
+
+  it('is reported with the place where an array is malformed', async () => {
+    const entry = JSON.stringify(good)
+    const cut = 'is cut off: the array has no end'
+    expect(await outcomes(`[${entry},5,${entry}`)).toEqual([
+      'entry 1: read',
+      'entry 2: must be an object',
+      `entry 3: ${cut}`,
+    ])
+    expect(await outcomes(`[${entry},{"open,${entry}]`)).toEqual(['entry 1: read', `entry 2: ${cut}`])
+    expect(await outcomes(`[${entry}] ${entry}`)).toEqual(['entry 1: read', 'the end: has something after the array'])
+    expect(await outcomes(`[${entry},]`)).toEqual(['entry 1: read', expect.stringContaining('entry 2: is not strict')])
+  })
+
+  it('is refused where a record is too long, and read on after it', async () => {
+    const long = JSON.stringify(exported('rcpt_2', ['x'.repeat(5000)]))
+    const entry = JSON.stringify(good)
+    const problem = 'is longer than 4000 bytes'
+    expect(await outcomes(`${entry}\n${long}\n${entry}\n`, 4000)).toEqual([
+      'line 1: read',
+      `line 2: ${problem}`,
+      'line 3: read',
+    ])
+    expect(await outcomes(`[${entry},${long},${entry}]`, 4000)).toEqual([
+      'entry 1: read',
+      `entry 2: ${problem}`,
+      'entry 3: read',
+    ])
+  })
+})

@@ -1,0 +1,28 @@
+import { SettingsReader, type Variables } from '@svc/http-service/config'
+import { describe, expect, it } from 'vitest'
+import { readAttestConfig } from '../../src/evidence/settings.ts'
+
+function read(variables: Variables = {}) {
+  const settings = new SettingsReader(variables)
+  const config = readAttestConfig(settings)
+  settings.done()
+  return config
+}
+
+describe('the settings of attestations', () => {
+  it('CRON-01 CRON-02 CRON-03 CRON-04 CRON-05 LIM-10 AMB-34 FILE-32 have their defaults, and a list of tiers', () => {
+    const cron = { isEnabled: false, publish: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] }
+    expect(read()).toEqual({ checkMode: 'recorded_hashes', isAutomatic: false, perUnitAndDay: 500, cron })
+    const tiers = { CRON_ATTEST_FILTER: 'tier', CRON_ATTEST_TIERS: ' gold, silver ,' }
+    expect(read(tiers).cron).toEqual({ ...cron, filter: 'tier', tiers: ['gold', 'silver'] })
+  })
+
+  it.each([
+    ['STATEMENTS_PER_DAY', '-1'],
+    ['CRON_ATTEST_BATCH_SIZE', '0'],
+    ['CRON_ATTEST_FILTER', 'tier'],
+    ['CRON_ATTEST_TIERS', 'gold'],
+  ])('CFG-01 are refused with the name of the variable: %s=%s', (name, value) => {
+    expect(() => read({ [name]: value })).toThrow(name)
+  })
+})

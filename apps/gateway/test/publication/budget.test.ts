@@ -1,0 +1,179 @@
+import type { VerifyAnswer } from '@svc/api/evidence'
+import type { Health } from '@svc/api/info'
+import type { LockerUsage } from '@svc/api/usage'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { honestly } from '@svc/devnet/faulty-node'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { createLog } from '@svc/http-service/log'
+import { describe, expect, it } from 'vitest'
+import { forgetSpending } from '../../src/budgets/budgets.ts'
+import { watchPublications } from '../../src/publication/watch-publications.ts'
+import { attest } from '../evidence/attest.ts'
+import {
+  expectAnchors,
+  filledLocker,
+  publicationsOf,
+  push,
+  transactionsOf,
+  useAnchorTestbed,
+} from './anchor-testbed.ts'
+import { forgetfully } from './node-faults.ts'
+
+forEachDatabase('the budget of a receipt', (database) => {
+  const testbed = useAnchorTestbed()
+  /** Three anchors an hour, five a day. */
+  const one = forAllTests(() =>
+    testbed.open({ DATABASE_URL: database.url, ANCHORS_PER_HOUR: '3', ANCHORS_PER_DAY: '5' }),
+  )
+  const locker = forEachTest(() => filledLocker(one))
+
+  /** Changes the locker and attests, `times` times. */
+  async function attestChanges(times: number, house = one) {
+    const answers = []
+    for (let i = 0; i < times; i++) {
+      await locker.put('a', crypto.randomUUID())
+      answers.push(await attest(house, locker))
+    }
+    return answers
+  }
+  const drain = () => one.gateway.context.queue.drain()
+  const verify = async (sequence?: number) => {
+    const query = `receipt_id=${locker.receiptId}${sequence === undefined ? '' : `&sequence=${sequence}`}`
+    return (await one.send<VerifyAnswer>('GET', `/v1/storage/verify?${query}`)).body
+  }
+
+  it('T-34 ADD-14 statements over the budget are made, and the newest is published when the budget allows', async () => {
+    const sent = await transactionsOf(testbed.chain, async () => {
+      const answers = await attestChanges(6)
+      const statuses = answers.map(({ push_result }) => push_result.status)
+      expect(statuses).toEqual([...Array(3).fill('pushed'), ...Array(3).fill('deferred')])
+      expect(answers.at(-1)).toMatchObject({
+        attestation_status: 'computed',
+        push_result: { reason: 'limit_reached', anchor: null, error: null, publish_after: expect.any(String) },
+        attestation: { evidence_seq: 6, anchor_absence: { reason: 'limit_reached' } },
+      })
+      expect(await push(one, locker)).toMatchObject({ ok: true, status: 'deferred', attestation_status: 'computed' })
+      await drain()
+    })
+    expect(sent).toBe(3)
+    testbed.clock.advance(3600)
+    expect(await transactionsOf(testbed.chain, drain)).toBe(1)
+    await expectAnchors(one, testbed.chain, locker, [true, true, true, false, false, true])
+  })
+
+  it('ADD-14 evidence says why a statement has no anchor, until it has one', async () => {
+    await attestChanges(5)
+    const { attestation, anchor } = await verify()
+    expect(anchor).toBeNull()
+    expect(attestation?.anchor_absence).toMatchObject({ reason: 'limit_reached', publish_after: expect.any(String) })
+    expect((await verify(4)).attestation?.anchor_absence).toEqual({ reason: 'superseded', superseded_by: 5 })
+    expect((await verify(3)).attestation).not.toHaveProperty('anchor_absence')
+    const path = `/v1/storage/evidence-bundle?receipt_id=${locker.receiptId}&sequence=4`
+    expect((await one.send('GET', path)).body).toMatchObject({ anchor: null, anchor_absence: { superseded_by: 5 } })
+    const all = `/v1/storage/statements?receipt_id=${locker.receiptId}`
+    const { statements } = (await one.send<{ statements: object[] }>('GET', all)).body
+    expect(statements.map((of) => 'anchor_absence' in of)).toEqual([false, false, false, true, true])
+    testbed.clock.advance(3600)
+    await drain()
+    const later = await verify()
+    expect(later.anchor).not.toBeNull()
+    expect(later.attestation).not.toHaveProperty('anchor_absence')
+  })
+
+  it('ADD-14 T-56 the usage of the locker says when the next anchor comes, while one waits', async () => {
+    const next = async () => {
+      const { body } = await locker.call<LockerUsage>(['locker:read'], 'GET', '/usage')
+      return { next: body.next_anchor, isChanged: body.has_unattested_changes }
+    }
+    await attestChanges(3)
+    expect(await next()).toEqual({ next: null, isChanged: false })
+    const [{ push_result }] = (await attestChanges(1)) as [Awaited<ReturnType<typeof attest>>]
+    const waits = { reason: 'limit_reached', at: push_result.publish_after }
+    expect(await next()).toEqual({ next: waits, isChanged: false })
+    await locker.put('a', 'changed once more')
+    expect(await next()).toEqual({ next: waits, isChanged: true })
+    testbed.clock.advance(3600)
+    await drain()
+    expect(await next()).toEqual({ next: null, isChanged: true })
+  })
+
+  it('T-34 the day has a limit besides the hour', async () => {
+    await attestChanges(3)
+    testbed.clock.advance(3601)
+    const statuses = (await attestChanges(3)).map(({ push_result }) => push_result.status)
+    expect(statuses).toEqual(['pushed', 'pushed', 'deferred'])
+    testbed.clock.advance(3601)
+    expect((await push(one, locker)).status).toBe('deferred')
+    testbed.clock.advance(86_400 - 2 * 3601)
+    expect((await push(one, locker)).status).toBe('pushed')
+  })
+
+  it('T-34 a transaction that expired was not paid for and does not count', async () => {
+    const limited = { DATABASE_URL: database.url, ANCHORS_PER_HOUR: '1' }
+    const impatient = await testbed.open({ ...limited, ANCHOR_WAIT_SECONDS: '0' })
+    testbed.node.behave(forgetfully)
+    await attestChanges(1, impatient)
+    testbed.chain.expireBlockhashes()
+    testbed.node.behave(honestly)
+    testbed.clock.advance(60)
+    await watchPublications(impatient.gateway.context)
+    expect((await publicationsOf(one, locker)).map(({ state }) => state)).toEqual(['expired'])
+    expect((await push(await testbed.open(limited), locker)).status).toBe('pushed')
+  })
+
+  it('T-34 what was spent is forgotten once no limit looks back on it', async () => {
+    const { db } = one.gateway.context.database
+    const rows = () => db.selectFrom('spending').selectAll().execute()
+    await attestChanges(1)
+    await forgetSpending(one.gateway.context)
+    expect(await rows()).not.toEqual([])
+    testbed.clock.advance(2 * 86_400 + 1)
+    await forgetSpending(one.gateway.context)
+    expect(await rows()).toEqual([])
+  })
+})
+
+describe('the budget of a day', () => {
+  const testbed = useAnchorTestbed()
+
+  it('T-34 ADD-14 over the ceiling of the day publishing waits, the operator is told once, and the next day goes on', async () => {
+    const errors: string[] = []
+    const write = (line: string) => void errors.push(line)
+    const log = createLog('error', { write, writeSoon: write, flush: () => {} })
+    const house = await testbed.open({ PUBLICATION_LAMPORTS_PER_DAY: '12000', PAYMENT_ATTEST_PUSH: 'true' }, { log })
+    const lockers = [await filledLocker(house), await filledLocker(house), await filledLocker(house)]
+    const payment = () => house.send('POST', '/v1/internal/attest-payment', { receipt_id: lockers[0]!.receiptId })
+    const sent = await transactionsOf(testbed.chain, async () => {
+      const statuses = []
+      for (const locker of lockers) statuses.push((await attest(house, locker)).push_result)
+      expect(statuses.map(({ status, reason }) => reason ?? status)).toEqual(['pushed', 'pushed', 'daily_budget_used'])
+      expect(statuses[2]?.publish_after).toBe('2026-09-02T00:00:00Z')
+      expect(await push(house, lockers[2]!)).toMatchObject({ status: 'deferred' })
+      expect(await payment()).toMatchObject({
+        status: 200,
+        body: { recorded: true, publish_after: expect.any(String) },
+      })
+    })
+    expect(sent).toBe(2)
+    expect(errors).toEqual([expect.stringContaining('the daily budget is used up')])
+    const health = await house.send<Health>('GET', '/health')
+    expect(health).toMatchObject({ status: 200, body: { status: 'ok', budgets: { publication: 'used_up' } } })
+    expect(health.body.warnings).toEqual([expect.stringContaining('2026-09-02T00:00:00Z')])
+    const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text()
+    for (const line of [
+      'svc_budget_per_day{budget="publication",unit="lamports"} 12000',
+      'svc_budget_used{budget="publication",unit="lamports"} 10000',
+      'svc_budget_transactions{budget="publication",unit="lamports"} 2',
+      'svc_budget_exhausted{budget="publication",unit="lamports"} 1',
+      'svc_deferred_publications{kind="anchor"} 1',
+    ]) {
+      expect(metrics).toContain(`\n${line}\n`)
+    }
+
+    testbed.clock.advance(13 * 3600)
+    expect(await transactionsOf(testbed.chain, () => house.gateway.context.queue.drain())).toBe(2)
+    await expectAnchors(house, testbed.chain, lockers[2]!, [true])
+    expect((await payment()).body).not.toHaveProperty('publish_after')
+    expect((await house.send<Health>('GET', '/health')).body.budgets).toMatchObject({ publication: 'ok' })
+  })
+})

@@ -1,0 +1,142 @@
+import type { AttestHealth } from '@svc/api/internal-attestations'
+import type { LockerUsage } from '@svc/api/usage'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { honestly } from '@svc/devnet/faulty-node'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { writable } from '@svc/devnet/writable'
+import { expectRefusal } from '@svc/testbed/test-gateway'
+import { beforeEach, expect, it } from 'vitest'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+import { attest, queueToAttest, statusOf } from '../evidence/attest.ts'
+import { scrape } from '../views/metrics/scrape.ts'
+import { askToPush, expectAnchors, filledLocker, push, transactionsOf, useAnchorTestbed } from './anchor-testbed.ts'
+import { DOWN, downFor } from './node-faults.ts'
+
+/** Longer than every pause. */
+const LATER = 2 * 3600
+
+forEachDatabase('a push that is due', (database) => {
+  const testbed = useAnchorTestbed()
+  const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0' })
+  const house = forAllTests(() => testbed.open(variables()))
+  /** Publishes on request only. */
+  const manual = forAllTests(() => testbed.open({ ...variables(), ATTEST_PUSH: 'false' }))
+  const locker = forEachTest(() => filledLocker(house))
+  const later = (seconds: number) => {
+    testbed.clock.advance(seconds)
+    return house.gateway.context.queue.drain()
+  }
+
+  beforeEach(async () => {
+    // Publish what earlier tests left.
+    await later(LATER)
+  })
+
+  /** Repeats the job until the queue gives up. */
+  async function runOutOfAttempts(): Promise<void> {
+    testbed.node.behave(DOWN)
+    await queueToAttest(house, locker)
+    for (let run = 0; run < 13; run++) await later(LATER)
+  }
+
+  it('ATT-04 ANCH-11 has no end of attempts: once the chain is back the statement is published, without a request', async () => {
+    await runOutOfAttempts()
+    expect(await house.gateway.context.queue.deadLetters()).toEqual([])
+    testbed.node.behave(honestly)
+    expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(1)
+    await expectAnchors(house, testbed.chain, locker, [true])
+    expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(0)
+  })
+
+  it('ATT-04 T-34 is tried once an hour while the chain stays away', async () => {
+    await runOutOfAttempts()
+    testbed.node.behave(downFor('getLatestBlockhash'))
+    const tries = () => testbed.node.calls.filter((method) => method === 'getLatestBlockhash').length
+    const before = tries()
+    for (let minute = 0; minute < 60; minute++) await later(60)
+    expect(tries() - before).toBe(1)
+  })
+
+  it('INT-03 VER-20 shows in the metrics and in attest-health, with its error, until it is published', async () => {
+    await runOutOfAttempts()
+    const failed = async () => (await scrape(house.gateway.url)).value('svc_failed_publications')
+    const health = async () => (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.anchors
+    expect(await failed()).toBe(1)
+    expect((await health())?.retrying).toEqual({ count: 1, last_error: expect.stringContaining('rpc_unavailable') })
+    testbed.node.behave(honestly)
+    await later(LATER)
+    testbed.clock.advance(60)
+    await expect.poll(failed).toBe(0)
+    expect(await health()).not.toHaveProperty('retrying')
+  })
+
+  it('ATT-04 ATT-11 follows a push of the owner that failed, and no push that nobody asked for', async () => {
+    await attest(manual, locker)
+    const other = await filledLocker(house)
+    await attest(manual, other)
+    testbed.node.behave(DOWN)
+    expectRefusal(await askToPush(manual, locker), 502, 'anchor_failed')
+    const next = async () => (await locker.call<LockerUsage>(['locker:read'], 'GET', '/usage')).body.next_anchor
+    expect(await next()).toEqual({ reason: 'publishing', at: null })
+    testbed.node.behave(honestly)
+    expect(await transactionsOf(testbed.chain, () => later(14))).toBe(0)
+    expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(1)
+    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(house, testbed.chain, other, [false])
+    expect(await next()).toBeNull()
+  })
+
+  it('ADD-14 ATT-04 ends with a newer statement that is not to be published', async () => {
+    await attest(manual, locker)
+    testbed.node.behave(DOWN)
+    await askToPush(manual, locker)
+    await locker.put('b', 'b')
+    await attest(manual, locker)
+    testbed.node.behave(honestly)
+    expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(0)
+    await expectAnchors(house, testbed.chain, locker, [false, false])
+  })
+
+  it('ANCH-11 is queued again when its job was lost, and forgotten when an older release has published the statement', async () => {
+    testbed.node.behave(DOWN)
+    await attest(manual, locker)
+    await askToPush(manual, locker)
+    testbed.node.behave(honestly)
+    const { db } = manual.gateway.context.database
+    const setDue = (push_at: number) =>
+      writable(db).updateTable('attestations').set({ push_at }).where('receipt_id', '=', locker.receiptId).execute()
+    const dueAt = async () => (await statusOf(house, locker))?.push_at
+    const seconds = Math.floor(testbed.clock.now() / 1000)
+    await setDue(seconds + 3600)
+    await push(house, locker)
+    expect(await dueAt()).toBeNull()
+    await setDue(seconds)
+    expect(await transactionsOf(testbed.chain, () => later(15))).toBe(0)
+    expect(await dueAt()).toBeNull()
+  })
+})
+
+forEachDatabase('the migration to due pushes', (database) => {
+  it('ADD-31 ATT-04 makes due what release 1.1.0 has given up, and nothing else', async () => {
+    const { '0049-due-pushes': _, ...before } = migrations
+    const old = await database.open<Schema>(before)
+    const error = (retryable: boolean) => JSON.stringify({ error: 'rpc_unavailable', retryable })
+    const rows = [
+      { receipt_id: 'due', status: 'computed', anchor_error: error(true) },
+      { receipt_id: 'stays', status: 'computed', anchor_error: error(false) },
+      { receipt_id: 'unpublished', status: 'computed', anchor_error: null },
+    ] as const
+    await writable(old.db)
+      .insertInto('attestations')
+      .values(rows.map((row) => ({ locker_id: 'locker', ...row })))
+      .execute()
+    const { db } = await database.open<Schema>(migrations)
+    const due = await db.selectFrom('attestations').select(['receipt_id', 'push_at']).orderBy('receipt_id').execute()
+    expect(due).toEqual([
+      { receipt_id: 'due', push_at: 0 },
+      { receipt_id: 'stays', push_at: null },
+      { receipt_id: 'unpublished', push_at: null },
+    ])
+  })
+})

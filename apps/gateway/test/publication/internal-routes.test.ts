@@ -1,0 +1,128 @@
+import type { AttestAnswer } from '@svc/api/attestations'
+import type { ErrorBody } from '@svc/api/errors'
+import type { CronAttestAnswer } from '@svc/api/internal-attestations'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { honestly } from '@svc/devnet/faulty-node'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, type TestGateway } from '@svc/testbed/test-gateway'
+import { expect, it } from 'vitest'
+import { attest, statementsOf } from '../evidence/attest.ts'
+import { expectAnchors, filledLocker, transactionsOf, useAnchorTestbed } from './anchor-testbed.ts'
+import { DOWN } from './node-faults.ts'
+
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+const DAY = 86_400
+/** Longer than every pause. */
+const LATER = 2 * 3600
+
+forEachDatabase('internal operations that publish', (database) => {
+  const testbed = useAnchorTestbed()
+  const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0', PAYMENT_ATTEST_PUSH: 'true' })
+  const house = forAllTests(() => testbed.open(variables()))
+  /** The chain refuses its memos. */
+  const wrong = forAllTests(() => testbed.open({ ...variables(), MEMO_PROGRAM: TOKEN_PROGRAM }))
+  const locker = forEachTest(() => filledLocker(house))
+
+  const post = <Body>(name: string, body: object, of: TestGateway = house) =>
+    of.send<Body>('POST', `/v1/internal/${name}`, body)
+  const attested = (choice: object = {}, of = house) =>
+    post<AttestAnswer & ErrorBody>('attest', { receipt_id: locker.receiptId, ...choice }, of)
+  const later = (seconds: number) => {
+    testbed.clock.advance(seconds)
+    return house.gateway.context.queue.drain()
+  }
+
+  it.each([{}, { force: true }])(
+    'INT-05 AMB-44 SHAPE-41 attest %j answers 502 while the chain is away, and the repeated call publishes the same statement',
+    async (choice) => {
+      testbed.node.behave(DOWN)
+      for (const _ of ['first', 'second']) {
+        const refused = await attested(choice)
+        expectRefusal(refused, 502, 'anchor_failed')
+        expect(refused.headers.get('retry-after')).toBe('60')
+        expect(refused.body.details).toMatchObject({ retryable: true, ambiguous: false })
+      }
+      testbed.node.behave(honestly)
+      const { status, body } = await attested(choice)
+      expect([status, body.unchanged, body.push_result.status]).toEqual([200, true, 'pushed'])
+      await expectAnchors(house, testbed.chain, locker, [true])
+      expect((await attested({ force: true })).body.unchanged).toBe(false)
+    },
+  )
+
+  it('INT-05 ANCH-11 a current statement that could not be published is published later if nobody calls again', async () => {
+    await attested({ push: false })
+    testbed.node.behave(DOWN)
+    expectRefusal(await attested({ push: true }), 502, 'anchor_failed')
+    testbed.node.behave(honestly)
+    expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(1)
+    await expectAnchors(house, testbed.chain, locker, [true])
+  })
+
+  it('INT-05 AMB-44 attest answers 200 with the failure where only the operator can help', async () => {
+    const { status, body } = await attested({}, wrong)
+    expect(status).toBe(200)
+    expect(body.push_result).toMatchObject({ status: 'failed', error: { retryable: false } })
+  })
+
+  it('INT-05 AMB-44 CRON-02 cron-attest answers 502 while the chain is away, and the repeated call publishes what it has made', async () => {
+    const scheduled = await testbed.open({ ...variables(), CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true' })
+    await scheduled.gateway.context.queue.drain()
+    await post('cron-attest', {}, scheduled)
+    await attest(scheduled, locker)
+    testbed.clock.advance(DAY)
+    testbed.node.behave(DOWN)
+    const refused = await post<ErrorBody>('cron-attest', {}, scheduled)
+    expectRefusal(refused, 502, 'anchor_failed')
+    const run = refused.body.details as unknown as CronAttestAnswer
+    expect(run.failed).toBe(run.selected)
+    expect(run.results).toContainEqual({ receipt_id: locker.receiptId, status: 'anchor_failed' })
+    testbed.node.behave(honestly)
+    testbed.clock.advance(60)
+    const { status, body } = await post<CronAttestAnswer>('cron-attest', {}, scheduled)
+    expect([status, body.pushed, body.failed]).toEqual([200, run.selected, 0])
+    expect(await statementsOf(house, locker)).toHaveLength(2)
+    await expectAnchors(house, testbed.chain, locker, [true, true])
+    expect((await post<CronAttestAnswer>('cron-attest', {}, scheduled)).body.selected).toBe(0)
+  })
+
+  it('INT-05 AMB-44 cron-attest answers 200 and counts the failure where only the operator can help', async () => {
+    await attest(house, locker)
+    const cron = { CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true', CRON_ATTEST_FILTER: 'all' }
+    const scheduled = await testbed.open({ ...variables(), ...cron, MEMO_PROGRAM: TOKEN_PROGRAM })
+    await post('cron-attest', {}, scheduled)
+    testbed.clock.advance(DAY)
+    const { status, body } = await post<CronAttestAnswer>('cron-attest', {}, scheduled)
+    expect([status, body.pushed, body.failed]).toEqual([200, 0, body.selected])
+    expect(body.results).toContainEqual({ receipt_id: locker.receiptId, status: 'not_published' })
+  })
+
+  it('INT-05 AMB-44 attest-payment answers 200 with the error where only the operator can help, and its job ends with it', async () => {
+    const receipt_id = await wrong.receipt(ed25519Identity())
+    const { status, body } = await post('attest-payment', { receipt_id }, wrong)
+    expect([status, body]).toMatchObject([
+      200,
+      { recorded: true, publish_error: expect.stringContaining('transaction_refused') },
+    ])
+    const { queue, database } = wrong.gateway.context
+    await database.commit((tx) => queue.enqueue(tx, 'attest-payment', { receipt_id }))
+    await queue.drain()
+    const error = expect.stringContaining('transaction_refused')
+    const dead = { kind: 'attest-payment', payload: { receipt_id }, attempts: 1, error }
+    expect(await queue.deadLetters()).toContainEqual(expect.objectContaining(dead))
+  })
+
+  it('ANCH-11 AMB-79 the code of a payment is published however long the chain was away', async () => {
+    testbed.node.behave(DOWN)
+    const receipt_id = await house.receipt(ed25519Identity())
+    const { queue, database } = house.gateway.context
+    await database.commit((tx) => queue.enqueue(tx, 'attest-payment', { receipt_id }))
+    const before = (await queue.deadLetters()).length
+    for (let run = 0; run < 12; run++) await later(LATER)
+    expect(await queue.deadLetters()).toHaveLength(before)
+    testbed.node.behave(honestly)
+    await later(LATER)
+    const code = database.db.selectFrom('payment_codes').select('slot').where('receipt_id', '=', receipt_id)
+    expect((await code.executeTakeFirstOrThrow()).slot).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,80 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startStorjServer } from '@svc/devnet/providers/storj/start'
+import { expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { expect, it, onTestFinished } from 'vitest'
+import { createPublish } from '../../../src/publication/log/publish.ts'
+import { createPublished } from '../../../src/publication/log/published.ts'
+import { addStatements, logReader } from './log-reader.ts'
+
+it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and writes lost tiles again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-log-bucket-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const server = await startStorjServer({ folder })
+  onTestFinished(() => server.stop())
+  const house = await openTestGateway({
+    LOG_STORE_ENDPOINT: server.url,
+    LOG_STORE_BUCKET: server.bucket,
+    LOG_STORE_PREFIX: 'log/',
+    LOG_STORE_ACCESS_KEY_ID: server.credentials.accessKeyId,
+    LOG_STORE_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
+  })
+  onTestFinished(house.close)
+  const { context, url } = house.gateway
+  const reader = logReader(url, context.logIdentity.key)
+  const { db } = context.database
+  const digests = await addStatements(db, 300)
+  await context.publishLog()
+  const first = await reader.head()
+  expect(await reader.entries(first)).toEqual(digests)
+  expect(server.objects().map(({ key }) => key)).toContain('log/checkpoint')
+
+  digests.push(...(await addStatements(db, 10)))
+  server.fail({ at: /GET/, fault: { status: 403, code: 'AccessDenied' } })
+  await expect(context.publishLog()).rejects.toThrow('closed')
+  expectRefusal(await house.send('GET', '/log/tile/entries/001.p/43'), 503, 'STORAGE_UNAVAILABLE')
+  // The last checkpoint that was read is good for a second.
+  await expect.poll(() => context.transparencyLog.proof(digests[299]!)).toBeNull()
+  server.recover()
+  await context.logFiles.remove('tile/0/001.p/44')
+  await context.logFiles.remove('tile/entries/000')
+  // By a process that has just started.
+  const published = createPublished(context.logFiles, context.logIdentity.key)
+  await createPublish({ ...context, identity: context.logIdentity, files: context.logFiles, published })()
+  expect(await context.logFiles.read('tile/entries/000')).toHaveLength(256 * 34)
+  await context.publishedLog.newest()
+  const second = await reader.head()
+  expect(await reader.entries(second)).toEqual(digests)
+  await reader.expectGrown(first, second)
+})
+
+it('LOG-18 the origin and the key are fixed with the first checkpoint', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-log-key-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const open = (own: Record<string, string>) => openTestGateway({ DATA_DIR: folder, ...own })
+  const key = (byte: string) => byte.repeat(32)
+  const unsigned = await open({ LOG_ORIGIN: 'first.example/log', LOG_KEY: key('0a') })
+  await unsigned.close()
+  const house = await open({ LOG_ORIGIN: 'second.example/log', LOG_KEY: key('0b') })
+  expect(house.gateway.context.logIdentity.key.name).toBe('second.example/log')
+  await addStatements(house.gateway.context.database.db, 1)
+  await house.gateway.context.publishLog()
+  await house.close()
+
+  await expect(open({ LOG_ORIGIN: 'third.example/log' })).rejects.toThrow('is second.example/log, and stays it')
+  const other = await open({ LOG_KEY: key('0c') })
+  expect(other.gateway.context.logIdentity.key).toEqual(house.gateway.context.logIdentity.key)
+  const { body } = await other.send<{ warnings: string[] }>('GET', '/health')
+  expect(body.warnings).toContain('LOG_KEY is not the key of the transparency log: this process does not write it')
+  await addStatements(other.gateway.context.database.db, 1)
+  await other.gateway.context.publishLog()
+  expect((await logReader(other.gateway.url, other.gateway.context.logIdentity.key).head()).size).toBe(1)
+  await other.close()
+
+  await writeFile(join(folder, 'policy'), 'witness nobody\n')
+  await expect(open({ LOG_POLICY_FILE: join(folder, 'policy') })).rejects.toThrow(
+    'LOG_POLICY_FILE is no policy: line 1',
+  )
+  await expect(open({ LOG_POLICY_FILE: join(folder, 'none') })).rejects.toThrow(join(folder, 'none'))
+})

@@ -1,0 +1,70 @@
+// Publishes the log once, and kills itself before or after a step: `<step> <how often it is let pass>`.
+
+import { openDatabase } from '@svc/database/open'
+import { createLog } from '@svc/http-service/log'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { openFolderFiles } from '@svc/storage/local/files'
+import type { Noted } from '../../../../src/continuity/noted.ts'
+import { migrations } from '../../../../src/db/migrations.ts'
+import type { Schema } from '../../../../src/db/schema.ts'
+import { createPublish } from '../../../../src/publication/log/publish.ts'
+import { CHECKPOINT, createPublished } from '../../../../src/publication/log/published.ts'
+import { createWitnesses } from '../../../../src/publication/log/witnesses/witnesses.ts'
+
+const { DATABASE_URL = '', LOG_DIR = '', LOG_KEY = '', LOG_ORIGIN = '' } = process.env
+const [wanted, passes = '0'] = process.argv.slice(2)
+let left = Number(passes)
+
+function reach(step: string): void {
+  if (step === wanted && left-- === 0) process.kill(process.pid, 'SIGKILL')
+}
+
+const database = await openDatabase<Schema, Noted>({ url: DATABASE_URL, migrations })
+const signer = ed25519Signer(Buffer.from(LOG_KEY, 'hex'))
+const folder = openFolderFiles(LOG_DIR)
+const files: typeof folder = {
+  read: folder.read,
+  async write(name, bytes) {
+    const kind = name === CHECKPOINT ? 'checkpoint' : 'tile'
+    reach(`before ${kind}`)
+    await folder.write(name, bytes)
+    reach(`after ${kind}`)
+  },
+  async remove(name) {
+    reach('before remove')
+    await folder.remove(name)
+    reach('after remove')
+  },
+}
+const key = { name: LOG_ORIGIN, type: 'log' as const, publicKey: signer.publicKey }
+const log = createLog('silent')
+const published = createPublished(files, key)
+const publish = createPublish({
+  database: {
+    ...database,
+    commit: (work) =>
+      database.commit((tx, note) => {
+        reach('place')
+        return work(tx, note)
+      }),
+  },
+  files,
+  witnesses: createWitnesses({ database, log, now: Date.now, policy: null, readTile: published.coveredTile }),
+  identity: {
+    key,
+    signer: {
+      ...signer,
+      sign(message) {
+        reach('sign')
+        return signer.sign(message)
+      },
+    },
+  },
+  published,
+  continuity: { requireCurrent: async () => reach('begin'), catchUp: async () => {}, compareAgain() {} },
+  log,
+  now: Date.now,
+})
+while (await publish());
+await database.close()
+console.log('published')

@@ -1,0 +1,198 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Health, SigningKeys } from '@svc/api/info'
+import type { LogState } from '@svc/api/log'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { writable } from '@svc/devnet/writable'
+import type { Variables } from '@svc/http-service/config'
+import { fromHex } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
+import { readCheckpoint, signCheckpoint } from '@svc/transparency/checkpoint'
+import { formatKey, isSignedBy, type NoteKey } from '@svc/transparency/note'
+import { type LogProof, proves, readProof } from '@svc/transparency/proof'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { copyDatabase, dropBackup } from '../../continuity/copy-database.ts'
+import { healthIn } from '../../continuity/health.ts'
+import { askToAttest, attest } from '../../evidence/attest.ts'
+import { runCommand } from '../../gateway-process.ts'
+import { addStatements, logReader } from './log-reader.ts'
+
+forEachDatabase('a database that is behind its published log', (database) => {
+  let folder: string
+  let variables: Variables & Record<string, string>
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-log-restored-'))
+    // Without a logbook, so that only the log can tell.
+    variables = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: 'off', LOG_DIR: join(folder, 'log') }
+  })
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true })
+    await dropBackup(database)
+  })
+
+  function untilState({ gateway }: TestGateway, wanted: string): Promise<Health> {
+    gateway.context.continuity.compareAgain()
+    return healthIn(gateway, wanted)
+  }
+
+  const command = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', ...variables })
+  const readerOf = ({ gateway }: TestGateway) => logReader(gateway.url, gateway.context.logIdentity.key)
+  const dbOf = ({ gateway }: TestGateway) => gateway.context.database.db
+
+  it('LOG-16 refuses a place where another log is published', async () => {
+    const signer = ed25519Signer(Buffer.alloc(32, 9))
+    const other = { name: 'other.example/log', type: 'log' as const, publicKey: signer.publicKey }
+    const elsewhere = await mkdtemp(join(folder, 'other-'))
+    await writeFile(
+      join(elsewhere, 'checkpoint'),
+      await signCheckpoint(other, { size: 1, root: Buffer.alloc(32) }, signer.sign),
+    )
+    const house = await openTestGateway({ ...variables, LOG_DIR: elsewhere })
+    expect((await untilState(house, 'behind')).continuity).toMatchObject({ log: 'foreign' })
+    await house.close()
+  })
+
+  describe('from its loss to another log', { shuffle: false }, () => {
+    it('T-104 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
+      let house = await openTestGateway(variables)
+      const locker = await house.locker(ed25519Identity())
+      await locker.put('a', '1')
+      await attest(house, locker)
+      await addStatements(dbOf(house), 300)
+      await house.gateway.context.publishLog()
+      await addStatements(dbOf(house), 3)
+      await house.close()
+      await copyDatabase(database, 'live')
+
+      house = await openTestGateway(variables)
+      const lost = await addStatements(dbOf(house), 500)
+      const rows = await dbOf(house)
+        .selectFrom('statements')
+        .selectAll()
+        .where('statement_digest', 'in', lost)
+        .execute()
+      await house.gateway.context.publishLog()
+      const seen = await readerOf(house).head()
+      const entries = await readerOf(house).entries(seen)
+      expect(seen.size).toBe(804)
+      await house.close()
+      await copyDatabase(database, 'backup')
+
+      house = await openTestGateway(variables)
+      const behind = await untilState(house, 'behind')
+      expect(behind).toMatchObject({
+        status: 'degraded',
+        continuity: { log: 'behind', heal: expect.stringContaining('svc-gateway replay') },
+      })
+      expectRefusal(await askToAttest(house, locker), 503, 'database_behind')
+      await expect(house.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
+      // The log itself can be read.
+      expect(await readerOf(house).head()).toEqual(seen)
+      const shown = await command('log')
+      expect([shown.code, JSON.parse(shown.stdout)], shown.stderr).toEqual([
+        1,
+        { published: 804, database: 'behind', missing: 503 },
+      ])
+      const restored = await command('replay', '--reason', 'restored the backup')
+      expect(restored.code, restored.stdout).toBe(0)
+      expect((await untilState(house, 'current')).continuity).toMatchObject({ log: 'ok' })
+      // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
+      await house.gateway.context.publishLog()
+      expect(await readerOf(house).head()).toEqual(seen)
+      await writable(dbOf(house)).insertInto('statements').values(rows).execute()
+      const more = await addStatements(dbOf(house), 20)
+      await house.gateway.context.publishLog()
+      const head = await readerOf(house).head()
+      await readerOf(house).expectGrown(seen, head)
+      expect(await readerOf(house).entries(head)).toEqual([...entries, ...more])
+      const audit = await dbOf(house).selectFrom('audit_log').select(['action', 'reason']).execute()
+      expect(audit).toEqual([{ action: 'replay', reason: 'restored the backup' }])
+      await house.close()
+    })
+
+    it('T-104 LOG-16 never mixes another history of the same database, published elsewhere, with this one', async () => {
+      await copyDatabase(database, 'backup')
+      let house = await openTestGateway({ ...variables, LOG_DIR: join(folder, 'elsewhere') })
+      await addStatements(dbOf(house), 1000)
+      await house.gateway.context.publishLog()
+      await house.close()
+      house = await openTestGateway(variables)
+      expect(await untilState(house, 'behind')).toMatchObject({
+        continuity: { log: 'forked', heal: expect.stringContaining('not that of this database') },
+      })
+      const refused = await command('replay', '--reason', 'hope')
+      expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('other entries than the log')])
+      await house.close()
+    })
+
+    async function proofOf({ gateway }: TestGateway, digest: string) {
+      const response = await fetch(`${gateway.url}/v1/log/proof?statement_digest=${digest}`)
+      const proof = readProof(await response.text())
+      if (typeof proof === 'string') throw new Error(proof)
+      expect(proves(proof, fromHex(digest)!)).toBe(true)
+      return proof
+    }
+    const begin = (origin: string) => command('replay', '--new-log', origin, '--reason', 'it has forked')
+    let digests: string[]
+    let oldKey: NoteKey
+    let oldProof: LogProof
+    let ended: { origin: string; vkey: string; checkpoints: string[] }
+    const origin = 'gateway.example/log-2'
+
+    it('LOG-51 LOG-52 ends a log that has forked by decision', async () => {
+      const house = await openTestGateway(variables)
+      await untilState(house, 'behind')
+      oldKey = house.gateway.context.logIdentity.key
+      const placed = dbOf(house).selectFrom('log_entries').select('statement_digest').where('entry_index', '>=', 0)
+      digests = (await placed.orderBy('entry_index').execute()).map(({ statement_digest }) => statement_digest)
+      oldProof = await proofOf(house, digests[0]!)
+      expect((await begin('two words')).stderr).toContain('without spaces')
+      expect((await begin(oldKey.name)).stderr).toContain('has signed already')
+      const begun = await begin(origin)
+      expect(begun.stderr).toContain('LOG_DIR')
+      ended = JSON.parse(begun.stdout.slice(begun.stdout.indexOf('{'), begun.stdout.lastIndexOf('}') + 1)).ended
+      expect([ended.origin, ended.vkey]).toEqual([oldKey.name, formatKey(oldKey)])
+      // Both faces of the log that forked, signed by its key.
+      expect(ended.checkpoints.map((text) => readCheckpoint(text))).toMatchObject([{ size: 1304 }, { size: 824 }])
+      // Who has not started again signs nothing.
+      await untilState(house, 'behind')
+      await expect(house.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
+      await house.close()
+    })
+
+    it('LOG-51 LOG-53 begins another log with all statements', async () => {
+      const house = await openTestGateway({ ...variables, LOG_DIR: join(folder, 'log-2') })
+      await untilState(house, 'current')
+      while (await house.gateway.context.publishLog());
+      expect(await readerOf(house).entries(await readerOf(house).head())).toEqual(digests)
+      const state = (await house.send<LogState>('GET', '/v1/log')).body
+      expect(state).toMatchObject({ origin, size: digests.length, ended: [{ ...ended, ended_at: expect.any(String) }] })
+      const { logs } = (await house.send<SigningKeys>('GET', '/v1/keys')).body
+      expect(logs).toEqual([
+        { origin, vkey: state.vkey },
+        { origin: ended.origin, vkey: ended.vkey },
+      ])
+      const newProof = await proofOf(house, digests[0]!)
+      expect([isSignedBy(oldProof.checkpoint.note, oldKey), isSignedBy(newProof.checkpoint.note, oldKey)]).toEqual([
+        true,
+        false,
+      ])
+      expect((await begin(oldKey.name)).stderr).toContain('has signed already')
+      const audit = dbOf(house).selectFrom('audit_log').select(['reason', 'details']).where('action', '=', 'begin_log')
+      expect((await audit.execute()).map(({ reason, details }) => [reason, JSON.parse(details)])).toEqual([
+        ['it has forked', { ...ended, next: origin }],
+      ])
+
+      // As if another log had begun while this process was at work.
+      await addStatements(dbOf(house), 1)
+      await writable(dbOf(house)).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
+      await expect(house.gateway.context.publishLog()).rejects.toThrow('another log has begun')
+      await writable(dbOf(house)).updateTable('logs').set({ origin }).execute()
+      await house.gateway.context.publishLog()
+      expect((await readerOf(house).head()).size).toBe(digests.length + 1)
+      await house.close()
+    })
+  })
+})

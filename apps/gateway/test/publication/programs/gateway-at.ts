@@ -1,0 +1,14 @@
+// A gateway whose clock stands still at the time given as argument. Prints its URL. With `anchor-log` it then publishes
+// the newest checkpoint of its log.
+
+import { writeSync } from 'node:fs'
+import { readConfig } from '../../../src/config.ts'
+import { startGateway } from '../../../src/gateway.ts'
+import { anchorLog } from '../../../src/publication/log-anchors/anchor-log.ts'
+
+const { config, secrets } = readConfig(process.env)
+const [time, task] = process.argv.slice(2)
+const now = Number(time)
+const { url, context } = await startGateway(config, secrets, { now: () => now })
+writeSync(1, `${url}\n`)
+if (task === 'anchor-log') await anchorLog(context)

@@ -1,0 +1,92 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { honestly } from '@svc/devnet/faulty-node'
+import type { TestLocker } from '@svc/testbed/test-gateway'
+import { expect, it } from 'vitest'
+import { askToAttest, attest } from '../evidence/attest.ts'
+import { askToPush, expectAnchors, filledLocker, publicationsOf, push, useAnchorTestbed } from './anchor-testbed.ts'
+import { blindly, type HoldOptions, holdAt } from './node-faults.ts'
+
+interface Step {
+  /** The call during which the gateway is killed. */
+  at: string
+  options?: HoldOptions
+  /** The second such call; the first one sees no transaction. */
+  isSecond?: boolean
+  /** Whether the transaction is on record by then. */
+  isNoted?: boolean
+}
+
+/** The calls of a push, in their order. */
+const STEPS: Step[] = [
+  { at: 'getLatestBlockhash' },
+  { at: 'simulateTransaction' },
+  { at: 'simulateTransaction', options: { when: 'after' } },
+  { at: 'sendTransaction', isNoted: true },
+  { at: 'sendTransaction', options: { when: 'after' }, isNoted: true },
+  { at: 'getEpochInfo', isNoted: true },
+  { at: 'getSignatureStatuses', isNoted: true },
+  { at: 'getSignatureStatuses', isSecond: true, isNoted: true },
+  { at: 'getSignatureStatuses', options: { when: 'after' }, isNoted: true },
+  { at: 'getTransaction', isNoted: true },
+  { at: 'getTransaction', options: { when: 'after' }, isNoted: true },
+]
+
+const testbed = useAnchorTestbed()
+
+/** Makes a request and waits until it has reached the step. */
+async function cutOffAt({ at, options, isSecond = false }: Step, ask: () => Promise<unknown>): Promise<void> {
+  const held = holdAt(at, options)
+  let isPassed = !isSecond
+  testbed.node.behave((call) => {
+    if (isPassed || call.method !== at) return held.behaviour(call)
+    isPassed = true
+    return blindly(call)
+  })
+  void ask().catch(() => {})
+  await held.reached
+  testbed.node.behave(honestly)
+}
+
+forEachDatabase('a gateway that is killed while it publishes', (database) => {
+  it('T-19 T-34 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once, within a budget of one', {
+    tags: ['nightly'],
+  }, async () => {
+    const variables = { DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '30', ANCHORS_PER_HOUR: '1' }
+    const house = await testbed.open({ ...variables, ATTEST_PUSH: 'false' })
+    const { context } = house.gateway
+    const attested = async () => {
+      const locker = await filledLocker(house)
+      await attest(house, locker)
+      return locker
+    }
+    const statesOf = (lockers: TestLocker[]) =>
+      Promise.all(lockers.map(async (locker) => (await publicationsOf(house, locker)).map(({ state }) => state)))
+    /** The interrupted call may be the retry of an earlier one: wait until the transaction is on record. */
+    const untilNoted = (locker: TestLocker) => expect.poll(() => publicationsOf(house, locker)).toHaveLength(1)
+    const pushedInTheEnd = (locker: TestLocker) =>
+      expect.poll(async () => (await push(house, locker)).attestation_status).toBe('complete')
+    const starting = testbed.openProcess(variables)
+    const asked = await Promise.all(STEPS.map(attested))
+    const sent = await filledLocker(house)
+    const before = testbed.chain.transactions().length
+
+    const killed = await starting
+    for (const [i, step] of STEPS.entries()) {
+      await cutOffAt(step, () => askToPush(killed.house, asked[i]!))
+      if (step.isNoted) await untilNoted(asked[i]!)
+    }
+    await cutOffAt({ at: 'sendTransaction' }, () => askToAttest(killed.house, sent))
+    await untilNoted(sent)
+    await killed.kill()
+    const noted = (await statesOf(asked)).map(({ length }) => length)
+    expect(noted).toEqual(STEPS.map(({ isNoted }) => (isNoted ? 1 : 0)))
+
+    // An attest call has also queued a push job.
+    await Promise.all([context.queue.drain(), ...asked.map(pushedInTheEnd)])
+    for (const locker of [...asked, sent]) await expectAnchors(house, testbed.chain, locker, [true])
+    expect(await statesOf([...asked, sent])).toEqual(
+      [...asked, sent].map(() => [expect.stringMatching(/landed|finalized/)]),
+    )
+    expect(testbed.chain.transactions().length - before).toBe(STEPS.length + 1)
+  })
+})

@@ -1,0 +1,250 @@
+import { randomBytes } from 'node:crypto'
+import type { AttestHealth } from '@svc/api/internal-attestations'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { honestly, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { call } from '@svc/devnet/primary-chain/dev-client'
+import { writable } from '@svc/devnet/writable'
+import { toBase58 } from '@svc/protocol/bytes'
+import type { TestGateway, TestLocker } from '@svc/testbed/test-gateway'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import type { PublicationTable } from '../../src/db/schema.ts'
+import { NotPublished } from '../../src/publication/errors.ts'
+import {
+  recordFinalized,
+  recordLanded,
+  recordLost,
+  recordNotSent,
+  recordPending,
+} from '../../src/publication/record-outcome.ts'
+import { watchPublications } from '../../src/publication/watch-publications.ts'
+import { attest, statementsOf, statusOf } from '../evidence/attest.ts'
+import {
+  expectAnchors,
+  filledLocker,
+  publicationsOf,
+  push,
+  transactionsOf,
+  useAnchorTestbed,
+} from './anchor-testbed.ts'
+import { forgetfully } from './node-faults.ts'
+
+const testbed = useAnchorTestbed()
+
+/** Expires every transaction that is in no block, finally. */
+function expire(): void {
+  testbed.chain.expireBlockhashes()
+  testbed.clock.advance(2)
+}
+
+const allAre =
+  (status: object) =>
+  ({ value, ...rest }: { value: unknown[] }) => ({ ...rest, value: value.map(() => status) })
+
+forEachDatabase('watching publications', (database) => {
+  let house: TestGateway
+  /** Does not wait for an outcome. */
+  let noWait: TestGateway
+  let locker: TestLocker
+  beforeAll(async () => {
+    house = await testbed.open({ DATABASE_URL: database.url })
+    noWait = await testbed.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
+  })
+  beforeEach(async () => {
+    // Remove what earlier tests left to watch.
+    await drain()
+    await writable(house.gateway.context.database.db).deleteFrom('publications').execute()
+    locker = await filledLocker(house)
+  })
+  const watch = (of = house) => watchPublications(of.gateway.context)
+  const drain = () => house.gateway.context.queue.drain()
+  const anchorError = async () => JSON.parse((await statusOf(house, locker))?.anchor_error ?? 'null')
+
+  it('ANCH-07 the anchor of an older statement becomes final and leaves the newer statement as it is', async () => {
+    await attest(house, locker)
+    await locker.put('b', 'b')
+    await house.send('POST', '/v1/internal/attest', { receipt_id: locker.receiptId, push: false })
+    testbed.chain.settle()
+    await watch()
+    const [anchor] = await expectAnchors(house, testbed.chain, locker, [true, false])
+    expect(anchor).toMatchObject({ finalized: true })
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 2 })
+  })
+
+  it('ATT-03 ATT-04 an anchor that the chain has lost is withdrawn, and its statement published again', async () => {
+    const { anchor } = (await attest(house, locker)).push_result
+    testbed.chain.hold()
+    await drain()
+    const { wire } = testbed.chain.transaction(anchor!.tx)!
+    testbed.chain.fork({ drop: [anchor!.tx] })
+    await watch()
+    // Somebody may send it again until it has expired.
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'complete' })
+    expire()
+    await watch()
+    await expectAnchors(house, testbed.chain, locker, [false])
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed' })
+    expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: anchor?.tx })
+    testbed.chain.resume()
+    await call(testbed.chainUrl, 'sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }])
+    expect(await transactionsOf(testbed.chain, drain)).toBe(1)
+    const [second] = await expectAnchors(house, testbed.chain, locker, [true])
+    expect(second?.tx).not.toBe(anchor?.tx)
+    expect((await publicationsOf(house, locker)).map(({ state }) => state).toSorted()).toEqual(['expired', 'landed'])
+  })
+
+  it('ATT-03 an anchor whose transaction has failed after all is withdrawn, and its statement published again', async () => {
+    const { anchor } = (await attest(house, locker)).push_result
+    await drain()
+    const failed = { slot: 1, confirmations: null, err: 'AccountInUse', confirmationStatus: 'finalized' }
+    testbed.node.behave(withResult('getSignatureStatuses', allAre(failed)))
+    await watch()
+    await expectAnchors(house, testbed.chain, locker, [false])
+    expect(await anchorError()).toMatchObject({ tx_signature: anchor?.tx, ambiguous: false })
+    expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'failed' }])
+  })
+
+  it('T-19 T-160 a transaction that was noted and never sent is sent once, and not before the journal has it', async () => {
+    testbed.node.behave(forgetfully)
+    await attest(noWait, locker)
+    testbed.node.behave(honestly)
+    const { tx } = (await publicationsOf(house, locker))[0]!
+    await watch()
+    expect(testbed.chain.transaction(tx)).toBeUndefined()
+    // While a push may wait for it, watching leaves it alone. Then one watch sends it, and the next finds it.
+    testbed.clock.advance(35)
+    const { context } = house.gateway
+    const requireWritten = () => Promise.reject(new Error('the disk is full'))
+    const full = { ...context, continuity: { ...context.continuity, requireWritten } }
+    const sent = await transactionsOf(testbed.chain, async () => {
+      await expect(watchPublications(full)).rejects.toThrow('the disk is full')
+      expect(testbed.chain.transaction(tx)).toBeUndefined()
+      await watch()
+      expect(await anchorError()).toMatchObject({ ambiguous: true, tx_signature: tx })
+      testbed.chain.settle()
+      await watch()
+    })
+    expect(sent).toBe(1)
+    expect(await expectAnchors(house, testbed.chain, locker, [true])).toMatchObject([{ tx }])
+    expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
+  })
+
+  it('T-19 watching changes nothing while no node answers, and then gives up what has expired', async () => {
+    testbed.node.behave(forgetfully)
+    await attest(noWait, locker)
+    testbed.clock.advance(100)
+    testbed.node.behave(() => ({ status: 503, body: 'out of order' }))
+    await watch()
+    expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'sent' }])
+    expect(await anchorError()).toMatchObject({ ambiguous: true })
+    testbed.node.behave(honestly)
+    expire()
+    await watch()
+    const [lost] = await publicationsOf(house, locker)
+    expect(lost).toMatchObject({ state: 'expired' })
+    expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: lost!.tx })
+    expect(await transactionsOf(testbed.chain, () => push(house, locker))).toBe(1)
+    await expectAnchors(house, testbed.chain, locker, [true])
+  })
+
+  it('INT-03 failed attempts do not reset how long a statement has been waiting', async () => {
+    const ageOf = async () =>
+      (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.oldest_nonfinal_age_sec
+    await writable(house.gateway.context.database.db).deleteFrom('attestations').execute()
+    testbed.node.behave(forgetfully)
+    await attest(noWait, locker)
+    testbed.clock.advance(100)
+    await watch()
+    expect(await ageOf()).toBe(100)
+    expire()
+    await watch()
+    expect(await ageOf()).toBe(102)
+    testbed.node.behave(honestly)
+    await push(house, locker)
+    expect(await ageOf()).toBeNull()
+  })
+})
+
+it('ANCH-07 AMB-64 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
+  const [house, off] = [await testbed.open(), await testbed.open({ ANCHOR_KIND: 'off' })]
+  const asked = testbed.node.calls.length
+  for (const { gateway } of [house, off]) await watchPublications(gateway.context)
+  expect(testbed.node.calls.slice(asked)).toEqual([])
+  expect(Object.keys(await off.gateway.context.queue.counts())).not.toContain('watch-publications')
+})
+
+it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for page by page', {
+  tags: ['nightly'],
+}, async () => {
+  const house = await testbed.open()
+  const locker = await filledLocker(house)
+  await attest(house, locker)
+  const { db } = house.gateway.context.database
+  const [landed] = await publicationsOf(house, locker)
+  const rows = Array.from({ length: 260 }, (_, i) => ({
+    ...landed!,
+    tx: toBase58(randomBytes(64)),
+    sequence: 1000 + i,
+    sent_at: 0,
+  }))
+  await writable(db).insertInto('publications').values(rows).execute()
+  expire()
+  const open = async () =>
+    (await publicationsOf(house, locker)).filter(({ state, sequence }) => state === 'landed' && sequence >= 1000)
+  await watchPublications(house.gateway.context)
+  expect(await open()).toHaveLength(4)
+  await watchPublications(house.gateway.context)
+  expect(await open()).toEqual([])
+  await expectAnchors(house, testbed.chain, locker, [true])
+})
+
+const LANDED = { outcome: 'landed', slot: 1, commitment: 'confirmed' } as const
+const COSTS = { slot: 1, blockTime: null, feeLamports: 1, rentLamports: 0 }
+const refused = new NotPublished('transaction_refused', 'no')
+const expired = (tx: string) => new NotPublished('transaction_expired', 'too late', { tx })
+
+forEachDatabase('the outcome of a transaction is recorded once', (database) => {
+  const house = forAllTests(() => testbed.open({ DATABASE_URL: database.url }))
+  let locker: TestLocker
+  /** As a process read it before the outcome was recorded. */
+  let stale: PublicationTable
+  beforeEach(async () => {
+    locker = await filledLocker(house)
+    await attest(house, locker)
+    testbed.chain.settle()
+    await watchPublications(house.gateway.context)
+    stale = { ...(await publicationsOf(house, locker))[0]!, state: 'sent' }
+  })
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['is not sure', () => recordPending(house.gateway.context, stale)],
+    ['takes it for lost', () => recordLost(house.gateway.context, stale, expired(stale.tx))],
+    ['finds it, too', () => recordLanded(house.gateway.context, stale, LANDED, COSTS)],
+    ['could not send it', () => recordNotSent(house.gateway.context, stale, refused)],
+    ['has seen it finalized', () => recordFinalized(house.gateway.context, stale, JSON.parse(stale.draft))],
+  ])('T-19 ATT-04 a process that %s after the outcome was recorded changes nothing', async (_name, record) => {
+    const all = async () => [
+      await publicationsOf(house, locker),
+      await statementsOf(house, locker),
+      await statusOf(house, locker),
+    ]
+    const before = await all()
+    testbed.clock.advance(1)
+    await record()
+    expect(await all()).toEqual(before)
+  })
+
+  it('T-19 ATT-04 a process that could not send changes nothing while a transaction is pending', async () => {
+    const { db } = house.gateway.context.database
+    await writable(db).updateTable('publications').set({ state: 'sent' }).where('tx', '=', stale.tx).execute()
+    const where = writable(db).updateTable('attestations').where('receipt_id', '=', locker.receiptId)
+    await where.set({ status: 'pushing' }).execute()
+    await writable(db)
+      .updateTable('statements')
+      .set({ anchor: null })
+      .where('receipt_id', '=', locker.receiptId)
+      .execute()
+    await recordNotSent(house.gateway.context, stale, refused)
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'pushing', anchor_error: null })
+  })
+})

@@ -1,0 +1,111 @@
+import type { RecomputeVerify } from '@svc/api/proofs'
+import { expectRefusal } from '@svc/testbed/test-gateway'
+import { afterEach, expect, it } from 'vitest'
+import { type WatchedStorage, watchedStorage } from '../../../files/confirm/confirm.ts'
+import { type EvidenceHouse, type FilledLocker, openEvidenceHouse } from '../evidence-house.ts'
+
+const RECOMPUTE = '/v1/storage/recompute-verify'
+const MIB = 1_048_576
+
+let house: EvidenceHouse
+let storage: WatchedStorage
+async function open(variables: Record<string, string> = {}) {
+  storage = await watchedStorage()
+  house = await openEvidenceHouse(variables, { providers: storage.providers })
+}
+async function attested(files: Record<string, string>): Promise<FilledLocker> {
+  const locker = await house.filled(files)
+  await house.state(locker)
+  return locker
+}
+function holdReads(count: number) {
+  const held = Array.from({ length: count }, () => storage.holdRead())
+  return { began: Promise.all(held.map(({ began }) => began)), letGo: () => held.map(({ letGo }) => letGo()) }
+}
+const ask = (locker: FilledLocker) => house.read<RecomputeVerify>(RECOMPUTE, { receipt_id: locker.receipt_id })
+
+afterEach(async () => {
+  await house.close()
+  await storage.remove()
+})
+
+it('AMB-45 T-10 reads the files of a receipt once for concurrent requests, and past the hash cache', {
+  tags: ['nightly'],
+}, async () => {
+  await open()
+  const locker = await attested({ 'a.txt': 'one', 'b.txt': 'two' })
+  const before = storage.reads.length
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(locker)))
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+  expect(storage.reads.length - before).toBe(2)
+})
+
+it('AMB-45 T-10 reads four lockers at a time, and asks other callers to retry later', {
+  tags: ['nightly'],
+}, async () => {
+  await open()
+  const lockers: FilledLocker[] = []
+  for (const name of ['a', 'b', 'c', 'd', 'e']) lockers.push(await attested({ [name]: name }))
+  const held = holdReads(4)
+  const first = lockers.slice(0, 4).map(ask)
+  await held.began
+  const refused = await ask(lockers[4]!)
+  expectRefusal(refused, 429, 'RATE_LIMITED')
+  expect(refused.headers.get('retry-after')).toBe('10')
+  held.letGo()
+  expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  expect((await ask(lockers[4]!)).status).toBe(200)
+})
+
+it('T-31 GEN-11 answers 503 without details when the provider fails, and does not cache that', {
+  tags: ['nightly'],
+}, async () => {
+  await open()
+  const locker = await attested(Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`${i}.txt`, 'x'])))
+  const before = storage.reads.length
+  storage.failRead()
+  const held = holdReads(7)
+  const asked = ask(locker)
+  await held.began
+  held.letGo()
+  const failed = await asked
+  expectRefusal(failed, 503, 'STORAGE_UNAVAILABLE')
+  expect(JSON.stringify(failed.body)).not.toMatch(/provider is down|gcs/)
+  expect((await ask(locker)).body).toMatchObject({ match: true, cached: false })
+  // The first run stops after the eight reads that were under way when one failed.
+  expect(storage.reads.length - before).toBe(8 + 16)
+})
+
+it('VER-18 reads the new bytes of a file that is replaced during the check', async () => {
+  await open()
+  const locker = await attested({ 'a.txt': 'one' })
+  const held = holdReads(1)
+  const asked = ask(locker)
+  await held.began
+  await locker.put('a.txt', 'another', { confirm: false })
+  const { db } = house.gateway.context.database
+  const released = await db.selectFrom('objects').selectAll().where('state', '=', 'released').executeTakeFirstOrThrow()
+  await storage.providers.named('gcs').remove({ id: released.object_id, ref: null })
+  held.letGo()
+  expect((await asked).body).toMatchObject({ match: false, mismatched: ['a.txt'], missing: [] })
+})
+
+it.each<[string, string, Record<string, string>, Record<string, string>]>([
+  ['more bytes than the gateway reads', String(MIB), { 'a.txt': 'x'.repeat(MIB + 1) }, {}],
+  ['more files than the gateway opens', '65536', { 'a.txt': 'a', 'b.txt': 'b' }, {}],
+  ['a file that has grown since it was attested', String(MIB), { 'a.txt': 'small' }, { 'a.txt': 'x'.repeat(MIB + 1) }],
+])(
+  'AMB-45 T-10 refuses a locker with %s, with a hint and without reading anything',
+  { tags: ['nightly'] },
+  async (_, RECOMPUTE_MAX_BYTES, files, later) => {
+    await open({ RECOMPUTE_MAX_BYTES })
+    const locker = await attested(files)
+    for (const [name, bytes] of Object.entries(later)) await locker.put(name, bytes)
+    const before = storage.reads.length
+    const refused = await house.read<{ hint: string }>(RECOMPUTE, { receipt_id: locker.receipt_id })
+    expectRefusal(refused, 429, 'RATE_LIMITED')
+    expect(refused.body.hint).toContain('evidence bundle')
+    expect(refused.headers.get('retry-after')).toBeNull()
+    expect(storage.reads).toHaveLength(before)
+  },
+)
