@@ -148,9 +148,6 @@ const WITNESS: Arrows = {
   bin: ['create-context.ts', 'monitor', 'start-witness.ts'],
 }
 
-/** Attesting still asks whether a statement is to be published. */
-const PORTS = ['publisher']
-
 /** What every room works with; they are made of what the rooms declare. */
 const TOOLS = ['config.ts', 'context.ts']
 
@@ -272,13 +269,13 @@ function usesOfHigherState(file: string): string[] {
   const used = new Set(
     [
       ...readFileSync(file, 'utf8').matchAll(
-        /context\.(\w+)|Pick<Context, ([^>]*)>|^ *(?:const )?\{([^}]*)\}(?:: \w*Context| = context)/gm,
+        /context\.(\w+)|Pick<Context, ([^>]*)>|^ *(?:const )?\{([^}]*)\}(?:: \w*Context| = context(?![.\w]))/gm,
       ),
     ].flatMap(([, name, ...lists]) => [name, ...lists.flatMap((names) => names?.split(/\W+/) ?? [])]),
   )
-  return HIGHER.filter(
-    ({ place, name }) => used.has(name) && !PORTS.includes(name) && floorOf(place) < floorOf(from),
-  ).map(({ place, name }) => `${file}: ${from} may not use context.${name}, which ${place} keeps`)
+  return HIGHER.filter(({ place, name }) => used.has(name) && floorOf(place) < floorOf(from)).map(
+    ({ place, name }) => `${file}: ${from} may not use context.${name}, which ${place} keeps`,
+  )
 }
 
 function unusedArrows(arrows: Arrows): string[] {

@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { ROLES } from '@svc/api/networks'
 import {
   type HttpSettings,
   type Mode,
@@ -139,7 +140,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     limits: readLimits(settings),
     lockers,
     attestations: readAttestConfig(settings),
-    anchors: readAnchorConfig(settings),
+    anchors: readAnchorConfig(settings, payments.chains.has(ROLES.publication)),
     budgets: readBudgetConfig(settings),
     continuity: readContinuityConfig(settings, databasePlace),
     transparency,

@@ -148,6 +148,6 @@ function pooledRandomBytes(): Tools['randomBytes'] {
 /** Where this gateway's anchors can be read. */
 function publicationsOf({ anchors }: Config, { rpcUrls }: Secrets, key: Ed25519Signer) {
   const nodes = rpcUrls.get(ROLES.publication) ?? []
-  if (anchors.kind === 'off' || nodes.length === 0) return null
+  if (!anchors.isOn) return null
   return { nodes: createSolanaNodes(ROLES.publication, nodes), signer: toBase58(key.publicKey) }
 }

@@ -11,15 +11,14 @@ import { openTus } from './adapters/tus/state.ts'
 import { openAuth } from './auth/auth.ts'
 import type { Secrets } from './config.ts'
 import type { Context, Tools } from './context.ts'
-import { attestationRoutes } from './evidence/routes.ts'
 import { openAttestations } from './evidence/state.ts'
 import { fileRoutes } from './files/routes.ts'
 import { openFiles } from './files/state.ts'
 import { openPages } from './pages/state.ts'
 import { logRoutes } from './publication/log/routes.ts'
 import { openLog } from './publication/log/state.ts'
-import { anchorRoutes } from './publication/routes.ts'
-import { openAnchors } from './publication/state.ts'
+import { publicationRoutes } from './publication/routes.ts'
+import { openPublication } from './publication/state.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
 import { openPurchases } from './purchases/state.ts'
 import { evidenceRoutes } from './views/evidence/routes.ts'
@@ -41,7 +40,7 @@ const ROOMS: readonly Open[] = [
   openHttp,
   openS3,
   openTus,
-  openAnchors,
+  openPublication,
   openAttestations,
   openLog,
   openEvidence,
@@ -64,8 +63,7 @@ const ROUTES: readonly ((service: Service, context: Context) => void)[] = [
   s3Routes,
   credentialRoutes,
   tusRoutes,
-  attestationRoutes,
-  anchorRoutes,
+  publicationRoutes,
   logRoutes,
   evidenceRoutes,
   operationRoutes,

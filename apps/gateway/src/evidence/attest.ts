@@ -1,6 +1,5 @@
 // Attests a locker: one version of its manifest becomes the next statement of its receipt.
 
-import type { PushResult } from '@svc/api/attestations'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { ServiceError } from '@svc/http-service/service-error'
 import { lockerNotFound, lockerNotOpen, receiptNotFound } from '../auth/errors.ts'
@@ -9,7 +8,6 @@ import type { Context } from '../context.ts'
 import type { AttestationTable, Locker } from '../db/schema.ts'
 import { findLockerOf } from '../files/store.ts'
 import { takeStatement } from './budget.ts'
-import type { Publishing } from './publishing.ts'
 import { createLockerReader } from './read-locker.ts'
 import type { Attested } from './record.ts'
 import { addStatement, noteOf } from './statements.ts'
@@ -27,8 +25,6 @@ interface AttestOptions {
 /** Returns the newest statement, which is a new one if the locker has changed. */
 export type Attest = (locker: Pick<Locker, 'locker_id' | 'receipt_id'>, options?: AttestOptions) => Promise<Attested>
 
-type Parts = Context & Pick<Publishing, 'publisher' | 'queueEntry'>
-
 /** The result of a run, which every caller that waited for it shares. */
 interface Run {
   /** The manifest version before the locker was read. The run includes at least this version. */
@@ -36,7 +32,7 @@ interface Run {
   outcome: Attested | ServiceError
 }
 
-export function createAttest(parts: Parts, databaseUrl: string): Attest {
+export function createAttest(parts: Context, databaseUrl: string): Attest {
   const { db } = parts.database
   const readLocker = createLockerReader(parts, databaseUrl)
   const share = singleFlight<Run>()
@@ -103,42 +99,4 @@ export async function openLockerOf({ database }: Pick<Context, 'database'>, rece
 /** Whether the gateway publishes each statement of the locker without a request; its owner may leave that to the log. */
 export function publishesEach({ config }: Pick<Context, 'config'>, { anchoring }: Pick<Locker, 'anchoring'>): boolean {
   return config.anchors.isAutomatic && anchoring === 'each'
-}
-
-export interface Published extends Attested {
-  pushResult: PushResult
-}
-
-const NOT_PUSHED: PushResult = {
-  status: 'skipped',
-  anchor: null,
-  anchor_type: null,
-  reason: 'push_disabled',
-  error: null,
-}
-
-/** Publishes a statement now, if `publish` is set. The statement stands even if publishing fails. */
-export async function publishAttested(
-  context: Pick<Context, 'database'> & Pick<Publishing, 'push'>,
-  attested: Attested,
-  { publish }: { publish: boolean },
-): Promise<Published> {
-  if (!publish) return { ...attested, pushResult: NOT_PUSHED }
-  const { receiptId, sequence: attestedSequence } = attested.record
-  const pushResult = await context.push(receiptId)
-  // The anchor may be of a newer statement. Our own anchors name the sequence.
-  const sequence = (pushResult.anchor?.payload?.seq as number | undefined) ?? attestedSequence
-  const record = (await findRecord(context.database.db, receiptId, sequence)) ?? attested.record
-  return { ...attested, record, pushResult }
-}
-
-/** For callers that repeat a call which answers 5xx (INT-05). What only the operator can help stays in the answer. */
-export function requireNoRetry(published: Published): Published {
-  const { status, reason, error } = published.pushResult
-  if (status !== 'failed' || !error?.retryable) return published
-  throw new ServiceError('anchor_failed', `the statement is made, and could not be published: ${reason}`, {
-    hint: 'call again, with the same body: the statement is published, and no other is made in its place',
-    headers: { 'retry-after': '60' },
-    details: { ...error },
-  })
 }

@@ -7,7 +7,6 @@ import { MERKLE_VERSION } from '@svc/protocol/names'
 import { type Context, unixNow } from '../context.ts'
 import type { AttestationTable, Db, Locker, StatementTable, Tx } from '../db/schema.ts'
 import { takeStatement } from './budget.ts'
-import { PUSH_AGAIN_SECONDS, type Publishing } from './publishing.ts'
 import { type AttestationRecord, type Attested, attestationRecord, type StatementRecord } from './record.ts'
 import type { Snapshot } from './snapshots/make-snapshot.ts'
 import { insertSnapshot } from './snapshots/store.ts'
@@ -32,7 +31,8 @@ interface Work {
   isLimited: boolean
 }
 
-type Parts = Context & Pick<Publishing, 'publisher' | 'queueEntry'>
+/** So long after its job was queued, a statement that is not published is due again. */
+export const PUSH_AGAIN_SECONDS = 3600
 
 /**
  * Adds the next statement of a receipt. A statement that was written since the work began, about the same files or later
@@ -40,7 +40,7 @@ type Parts = Context & Pick<Publishing, 'publisher' | 'queueEntry'>
  * statement (FILE-32). It is signed before the transaction, because a key that is elsewhere may take seconds: nothing is
  * locked meanwhile, and a signature that another statement came before is thrown away (T-91).
  */
-export async function addStatement(context: Parts, locker: Locker, work: Work): Promise<Attested> {
+export async function addStatement(context: Context, locker: Locker, work: Work): Promise<Attested> {
   for (;;) {
     const signed = await signNext(context, locker, work)
     const attested = await context.database.commit(async (tx, note) => {
@@ -54,7 +54,7 @@ export async function addStatement(context: Parts, locker: Locker, work: Work): 
 }
 
 /** The statement that follows on the newest one; null where it looks as if none were needed. */
-async function signNext(context: Parts, { receipt_id }: Locker, work: Work): Promise<NewStatement | null> {
+async function signNext(context: Context, { receipt_id }: Locker, work: Work): Promise<NewStatement | null> {
   const { db } = context.database
   const before = await findAttestation(db, receipt_id)
   if (before && isOvertaken(before, work)) return null
@@ -82,7 +82,7 @@ function isOvertaken(before: AttestationTable, { replacing, snapshot }: Work): b
 
 /** What comes after a lost statement is always said, because nobody knows what that one said. */
 function isRepetition(
-  { config }: Parts,
+  { config }: Context,
   newest: StatementTable,
   { sequence }: Predecessor,
   { force, snapshot }: Work,
@@ -94,14 +94,15 @@ function isRepetition(
 /** The receipt's row is locked, so each statement follows on the newest one. Null if `record` does not. */
 async function writeStatement(
   tx: Tx,
-  context: Parts,
+  context: Context,
   locker: Locker,
   work: Work,
   record: NewStatement | null,
 ): Promise<Attested | null> {
   const { receipt_id, locker_id } = locker
   const { snapshot, isLimited } = work
-  const publish = work.publish && context.publisher !== null
+  const { anchors, evmRegistry } = context.config
+  const publish = work.publish && anchors.isOn
   const before = await lockAttestation(tx, { receipt_id, locker_id })
   if (isOvertaken(before, work)) return { record: (await findRecord(tx, receipt_id))!, isNew: false }
   const { newest, predecessor } = await standingOf(tx, receipt_id, before)
@@ -143,8 +144,9 @@ async function writeStatement(
   await insertSnapshot(tx, snapshot.row)
   await insertStatement(tx, statement)
   await updateAttestation(tx, after)
-  if (!context.publisher) await context.queueEntry?.(tx, statement, 0)
-  if (publish) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
+  // Without an anchor on the primary chain, the EVM registry still has every statement.
+  const isForRegistry = !anchors.isOn && evmRegistry !== null
+  if (publish || isForRegistry) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   return { record: attestationRecord(statement, after), isNew: true }
 }
 

@@ -1,47 +1,17 @@
 // How an attestation is shown. Its files are written piece by piece: there may be a million of them.
 
 import { setImmediate } from 'node:timers/promises'
-import type { AttestAnswer, Attestation } from '@svc/api/attestations'
+import type { Attestation } from '@svc/api/attestations'
 import type { LockerMetadata } from '@svc/api/lockers'
 import { JsonStream, JsonText } from '@svc/http-service/answer'
 import { withPrefix } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { attCode } from '@svc/protocol/ids'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/schema.ts'
-import type { Published } from './attest.ts'
 import type { AttestationRecord } from './record.ts'
 import type { SnapshotFile, StoredFile } from './snapshots/chunk-content.ts'
 import { type ShownFiles, shownFiles, snapshotFiles } from './snapshots/read-snapshot.ts'
 import { findAttestation } from './store.ts'
-
-/** The answer to a caller who asked for a statement. */
-export function attestAnswer(
-  context: Context,
-  published: Published,
-): Promise<JsonText<AttestAnswer> | JsonStream<AttestAnswer>> {
-  return answerInPieces(published.record, attestAnswerPieces(context, published))
-}
-
-async function* attestAnswerPieces(
-  context: Context,
-  { record: of, isNew, pushResult }: Published,
-): AsyncGenerator<string> {
-  const { receiptId: receipt_id, lockerId: locker_id, record } = of
-  const head: Omit<AttestAnswer, 'attestation' | 'attestation_status'> = {
-    ok: true,
-    receipt_id,
-    locker_id,
-    ...publicStatus(of),
-    unchanged: !isNew,
-    att_code: attCode(record.result_hash),
-    push_result: pushResult,
-    verify_url: verifyUrl(context, receipt_id),
-  }
-  yield `${JSON.stringify(head).slice(0, -1)},"attestation":`
-  yield* attestationPieces(context, of)
-  yield '}'
-}
 
 export function verifyUrl({ config }: Context, receiptId: string): string {
   return `${config.http.baseUrl}/v1/storage/verify?receipt_id=${encodeURIComponent(receiptId)}`

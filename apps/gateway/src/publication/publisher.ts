@@ -56,7 +56,7 @@ export function openPublisher(
   key: Ed25519Signer,
   { rpcUrls, quorum }: PublisherNodes,
 ): Publisher | null {
-  if (config.kind === 'off' || rpcUrls.length === 0) return null
+  if (!config.isOn) return null
   const nodes = createSolanaNodes(ROLES.publication, rpcUrls, { quorum })
   const signer = toBase58(key.publicKey)
   const priority = config.priorityMicroLamports > 0 ? [unitPriceInstruction(config.priorityMicroLamports)] : []

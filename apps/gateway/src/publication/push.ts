@@ -15,18 +15,19 @@ import { checkBudget } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
 import { anchorKey } from '../continuity/documents.ts'
 import { notAttested } from '../evidence/errors.ts'
-import type { Publishing, Push } from '../evidence/publishing.ts'
 import type { AttestationRecord } from '../evidence/record.ts'
 import { noteOf } from '../evidence/statements.ts'
 import { findAttestation, findRecord } from '../evidence/store.ts'
 import { anchorError, NotPublished } from './errors.ts'
 import { budgetOf, deferPush, notePublication } from './note-publication.ts'
 import type { PreparedPublication, Publisher } from './publisher.ts'
+import type { Push, QueueEntry } from './publishing.ts'
 import { recordNotSent, recordOutcome } from './record-outcome.ts'
 import { findAnchor, findSent, notesOfSent, type Statement } from './store.ts'
 
-type Parts = Pick<Context, 'database' | 'config' | 'now' | 'log' | 'queue' | 'continuity'> &
-  Pick<Publishing, 'queueEntry'>
+type Parts = Pick<Context, 'database' | 'config' | 'now' | 'log' | 'queue' | 'continuity'> & {
+  queueEntry: QueueEntry | null
+}
 type Publishable = AttestationRecord & { record: { envelope: EvidenceEnvelope } }
 
 const SKIPPED: PushResult = {
@@ -48,7 +49,11 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     const record = await findRecord(db, receiptId)
     if (!record || !isPublishable(record)) throw await nothingToPublish(receiptId)
     if (record.anchor) return published('already_anchored', record.anchor)
-    if (!publisher) return SKIPPED
+    if (!publisher) {
+      const { sequence } = record
+      await commit(async (tx) => parts.queueEntry?.(tx, { receipt_id: receiptId, sequence }, 0))
+      return SKIPPED
+    }
     const result = await share(`${receiptId} ${record.sequence}`, () => publish(publisher, record))
     return result === 'superseded' ? push(receiptId) : result
   }
@@ -163,7 +168,7 @@ function problemOf(error: unknown): NotPublished {
 
 /** `POST /v1/attest/push`. */
 export async function answerPush(
-  context: Context & Pick<Publishing, 'push'>,
+  context: Context,
   { receipt, signer }: ReceiptCaller,
   receipt_id: string,
 ): Promise<PushAnswer> {
@@ -195,7 +200,7 @@ export const PUSH_ATTEMPTS = 12
  * After the last attempt `watchPublications` goes on: the statement is on record as due.
  */
 export async function runPushJob(
-  { push, log }: Pick<Context, 'log'> & Pick<Publishing, 'push'>,
+  { push, log }: Pick<Context, 'log' | 'push'>,
   receiptId: string,
   { isLast }: Pick<JobRun, 'isLast'>,
 ): Promise<void> {

@@ -9,8 +9,8 @@ import { type Context, unixNow } from '../context.ts'
 import { anchorKey } from '../continuity/documents.ts'
 import type { Note, Noted } from '../continuity/noted.ts'
 import type { AttestationTable, PublicationTable, Tx } from '../db/schema.ts'
-import type { Publishing } from '../evidence/publishing.ts'
 import { anchorError, NotPublished } from './errors.ts'
+import type { QueueEntry } from './publishing.ts'
 import {
   changePublication,
   findAnchor,
@@ -22,7 +22,7 @@ import {
 } from './store.ts'
 
 type Parts = Pick<Context, 'database' | 'now'>
-type Recorder = Parts & Pick<Publishing, 'queueEntry'>
+type Recorder = Parts & { queueEntry: QueueEntry | null }
 type Landed = Extract<SolanaOutcome, { outcome: 'landed' }>
 type Lost = Extract<SolanaOutcome, { outcome: 'failed' | 'expired' }>
 

@@ -7,6 +7,8 @@ import { DEFAULT_CREDENTIAL_NAME } from '@svc/protocol/registry'
 export interface AnchorConfig {
   /** `memo` alone, or with an account in the attestation registry. */
   kind: 'memo' | 'registry' | 'off'
+  /** Whether anything is published on the primary chain. */
+  isOn: boolean
   /** Whether attesting publishes by itself. */
   isAutomatic: boolean
   /** Whether the codes of payments are published, too. */
@@ -36,9 +38,12 @@ const TEN_YEARS = 315_360_000
 /** The longest seed of a program-derived address. */
 const MAX_NAME_BYTES = 32
 
-export function readAnchorConfig(settings: SettingsReader): AnchorConfig {
+/** `hasNodes`: of the chain that statements are published on. */
+export function readAnchorConfig(settings: SettingsReader, hasNodes: boolean): AnchorConfig {
+  const kind = settings.oneOf('ANCHOR_KIND', ['memo', 'registry', 'off'], 'memo')
   return {
-    kind: settings.oneOf('ANCHOR_KIND', ['memo', 'registry', 'off'], 'memo'),
+    kind,
+    isOn: kind !== 'off' && hasNodes,
     isAutomatic: settings.oneOf('ATTEST_PUSH', ['true', 'false'], 'true') === 'true',
     includesPayments: settings.oneOf('PAYMENT_ATTEST_PUSH', ['true', 'false'], 'false') === 'true',
     memoProgram: memoProgram(settings),

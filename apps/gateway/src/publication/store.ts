@@ -2,7 +2,7 @@ import type { Anchor, AnchorAbsence, AnchorError } from '@svc/api/attestations'
 import { anchorKey } from '../continuity/documents.ts'
 import type { Noted } from '../continuity/noted.ts'
 import type { AttestationTable, Db, PaymentCodeTable, PublicationTable, Tx } from '../db/schema.ts'
-import { PUSH_AGAIN_SECONDS } from '../evidence/publishing.ts'
+import { PUSH_AGAIN_SECONDS } from '../evidence/statements.ts'
 
 export type Statement = Pick<PublicationTable, 'receipt_id' | 'sequence'>
 

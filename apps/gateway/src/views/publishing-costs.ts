@@ -33,7 +33,7 @@ export interface PublicationTotals {
 }
 
 /** The key that pays for anchors, and the nodes that know its balance. */
-export interface PublicationKey {
+interface PublicationKey {
   /** Base58. */
   signer: string
   nodes: { balance(address: string): Promise<bigint> }

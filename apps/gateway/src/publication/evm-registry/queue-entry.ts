@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
-import type { QueueEntry } from '../../evidence/publishing.ts'
 import type { StatementRecord } from '../../evidence/record.ts'
 import { findStatement } from '../../evidence/store.ts'
+import type { QueueEntry } from '../publishing.ts'
 import type { EvmRegistry } from './client.ts'
 import { putEntry } from './store.ts'
 

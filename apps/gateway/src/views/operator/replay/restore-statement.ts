@@ -5,8 +5,8 @@ import type { ChunksDocument, StatementDocument } from '../../../continuity/docu
 import { openChunkList } from '../../../db/chunk-list.ts'
 import type { StatementTable, Tx } from '../../../db/schema.ts'
 import { publishesEach } from '../../../evidence/attest.ts'
-import { PUSH_AGAIN_SECONDS } from '../../../evidence/publishing.ts'
 import { insertSnapshot, storeChunks, storedChunks } from '../../../evidence/snapshots/store.ts'
+import { PUSH_AGAIN_SECONDS } from '../../../evidence/statements.ts'
 import {
   findAttestation,
   findStatement,

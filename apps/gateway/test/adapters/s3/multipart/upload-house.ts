@@ -14,6 +14,7 @@ import { sha256 } from '../../http/transfers.ts'
 import { objectsOf, openS3House } from '../s3-house.ts'
 
 export const PART = 5 * 1_048_576
+/** Of an object that is confirmed, and of a small part. */
 export const etagOf = (bytes: Uint8Array) => `"${sha256(bytes).slice(0, 32)}-1"`
 
 /** Call it where tests are declared. */
@@ -28,17 +29,23 @@ export function uploadHouse(database: { readonly url: string }) {
   async function begin(Key: string, more: object = {}, client = bucket.client) {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket: bucket.name, Key, ...more }))
     const of = { Bucket: bucket.name, Key, UploadId: UploadId! }
+    const etags = new Map<Uint8Array, string | undefined>()
     return {
       of,
-      put: (PartNumber: number, Body: Uint8Array, changes: object = {}) =>
-        client.send(new UploadPartCommand({ ...of, PartNumber, Body, ...changes })),
+      /** As they were answered, by the bytes of the parts. */
+      etags,
+      async put(PartNumber: number, Body: Uint8Array, changes: object = {}) {
+        const sent = await client.send(new UploadPartCommand({ ...of, PartNumber, Body, ...changes }))
+        etags.set(Body, sent.ETag)
+        return sent
+      },
       /** Of parts with these numbers, or from 1 on. */
       complete(
         parts: readonly Uint8Array[],
         numbers: readonly number[] = parts.map((_, i) => i + 1),
         changes: object = {},
       ) {
-        const Parts = parts.map((part, i) => ({ PartNumber: numbers[i], ETag: etagOf(part) }))
+        const Parts = parts.map((part, i) => ({ PartNumber: numbers[i], ETag: etags.get(part) ?? etagOf(part) }))
         return client.send(new CompleteMultipartUploadCommand({ ...of, MultipartUpload: { Parts }, ...changes }))
       },
       list: (changes: object = {}) => client.send(new ListPartsCommand({ ...of, ...changes })),

@@ -12,10 +12,18 @@ import {
   type TestLocker,
 } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ATTEST_ATTEMPTS } from '../../src/evidence/attest-job.ts'
+import { ATTEST_ATTEMPTS } from '../../src/publication/attest-job.ts'
+import {
+  askToAttest,
+  attest,
+  expectChain,
+  objectPath,
+  queueToAttest,
+  statementsOf,
+  statusOf,
+} from '../evidence/attest.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
 import { lockerRow } from '../files/files.ts'
-import { askToAttest, attest, expectChain, objectPath, queueToAttest, statementsOf, statusOf } from './attest.ts'
 
 /** More than any locker here has, but for the one that uses them up. */
 const PER_DAY = 4

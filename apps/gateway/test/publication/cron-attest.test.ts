@@ -12,8 +12,8 @@ import {
   type TestLocker,
 } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { attest, expectChain, objectPath, statementsOf } from '../evidence/attest.ts'
 import { watchedStorage } from '../files/confirm/confirm.ts'
-import { attest, expectChain, objectPath, statementsOf } from './attest.ts'
 
 const HOUR = 3600
 

@@ -6,8 +6,8 @@ import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/http-service/service-error'
 import { type Context, unixNow } from '../context.ts'
-import { secondsToWait } from './budget.ts'
-import { type DueLocker, deleteCronFailure, findDueLockers, recordCronFailure } from './store.ts'
+import { secondsToWait } from '../evidence/budget.ts'
+import { type DueLocker, deleteCronFailure, findDueLockers, recordCronFailure } from '../evidence/store.ts'
 
 /** A locker that failed waits this many seconds, so that it does not block the others. */
 const PAUSE = { retryable: 60, permanent: 3600 }

@@ -5,11 +5,11 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { PermanentError } from '@svc/queue/queue'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
-import { isCurrent, openLockerOf, publishesEach } from './attest.ts'
-import { secondsToWait, takeStatement } from './budget.ts'
-import { emptyFileList } from './errors.ts'
-import { deletePending, findAttestation, hasConfirmedFile, insertPending } from './store.ts'
-import { verifyUrl } from './view.ts'
+import { isCurrent, openLockerOf, publishesEach } from '../evidence/attest.ts'
+import { secondsToWait, takeStatement } from '../evidence/budget.ts'
+import { emptyFileList } from '../evidence/errors.ts'
+import { deletePending, findAttestation, hasConfirmedFile, insertPending } from '../evidence/store.ts'
+import { verifyUrl } from '../evidence/view.ts'
 
 export const ATTEST_ATTEMPTS = 10
 
