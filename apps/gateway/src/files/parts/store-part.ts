@@ -36,7 +36,7 @@ export interface ArrivingPart {
   size: number | null
   /** Null when it is not known before the last byte. */
   index: number | null
-  /** Whether the part shall have a SHA-256 of its own, which takes as long as the file's. */
+  /** Whether the part shall have a SHA-256 of its own, which takes as long as the file's. Small ones always have one. */
   hasSha256: boolean
   /** Available after the last byte: in JSON, the fields may follow the data. */
   declared(): DeclaredPart
@@ -69,7 +69,7 @@ export async function requireOpenFile(context: Context, session: Session, fileId
   return file
 }
 
-/** From this size on a part is written where it stays: so is what follows, as the last part. */
+/** From this size on a part is large, and written where it stays: so is what follows, as the last part. */
 const LARGE_BYTES = 256 * 1024
 
 export async function storePart(context: Context, arriving: ArrivingPart): Promise<StoredPart> {
@@ -117,7 +117,7 @@ interface Place {
 async function storeLarge(context: Context, arriving: ArrivingPart, place: Place): Promise<StoredPart> {
   const { session, file } = arriving
   const { index, size, maxBytes } = place
-  const hasSha256 = arriving.hasSha256 || (await context.mayBeReadByOlderRelease())
+  const hasSha256 = arriving.hasSha256 || size < LARGE_BYTES || (await context.mayBeReadByOlderRelease())
   const source = arriving.bytes as AsyncIterable<Buffer>
   const passing = context.partHashes.along({ file: fileKey(file), index, hasSha256 }, source, (digest) => {
     const difference = differenceOf(arriving.declared(), digest)
