@@ -93,6 +93,17 @@ it('ADD-29 passes over an entry that a crash cut off, and a file without a head'
   expect((await read()).found).toEqual(['whole'])
 })
 
+it('ADD-29 passes over a file that its process removes while others are read, because it wrote nothing', async () => {
+  const journal = await open()
+  await journal.append(['kept'])
+  const idle = await open()
+  const reading = readJournal(place.folder, sealing, new Map())
+  expect((await reading.next()).value).toMatchObject({ entry: 'kept' })
+  await idle.close()
+  expect(await reading.next()).toMatchObject({ done: true })
+  await journal.close()
+})
+
 it('ADD-29 T-160 names files that are shorter than they were, or gone without having been pruned', async () => {
   const journal = await open()
   const names: string[] = []

@@ -200,9 +200,16 @@ export interface Line {
 
 const BLOCK_BYTES = 256 * 1024
 
-/** Whole lines from a place on. What a crash has cut off is no line. */
+/**
+ * Whole lines from a place on. What a crash has cut off is no line. A file that is gone has none: a process that leaves
+ * removes the file that it wrote nothing to, perhaps after it was listed. One with lines is missed by its known length.
+ */
 export async function* readLines(path: string, from: number): AsyncGenerator<Line> {
-  const file = await open(path, 'r')
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (!file) return
   try {
     let end = from
     let rest: Buffer[] = []
