@@ -39,6 +39,7 @@ export async function createFleet(variables: Readonly<Record<string, string | un
       RATE_LIMIT_ADDRESS: '0',
       RATE_LIMIT_RECEIPT: '0',
       RATE_LIMIT_SIGNER: '0',
+      MAX_LOCKERS_PER_OWNER: '1000000',
     })
     const program = fileURLToPath(new URL('apps/gateway/src/main.ts', release))
     const child = spawn(process.execPath, [program], { cwd: release, env, stdio: ['ignore', 'inherit', 'inherit'] })
