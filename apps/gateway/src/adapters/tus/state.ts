@@ -8,6 +8,8 @@ interface TusState {
   takeTurn: TakeTurn
   /** The memory of a block; null when all of it is in use. */
   takeBuffer: () => (() => void) | null
+  /** The memory of a block that arrives while the one before it is written. */
+  takeSpareBuffer: () => (() => void) | null
 }
 
 declare module '../../context.ts' {
@@ -15,7 +17,9 @@ declare module '../../context.ts' {
 }
 
 /** Of 8 MiB each. Requests beyond write what arrives straight to storage, and put it together there. */
-const BUFFERS = 16
+const BUFFERS = 12
+/** Apart from the others, so that few large uploads leave them to many. */
+const SPARE_BUFFERS = 4
 
 export function openTus({ signers, randomBytes }: Context): TusState {
   const takePlaces = places()
@@ -23,5 +27,6 @@ export function openTus({ signers, randomBytes }: Context): TusState {
     uploadTokens: createTokenSealer(signers.shortUrl, 'svc/tus-tokens/v1', randomBytes),
     takeTurn: createTurns(),
     takeBuffer: () => takePlaces({ key: 'buffers', max: BUFFERS }),
+    takeSpareBuffer: () => takePlaces({ key: 'spare buffers', max: SPARE_BUFFERS }),
   }
 }

@@ -40,9 +40,10 @@ export async function appendBody(
   const checksum = readChecksum(headerOf(wire, 'Upload-Checksum'))
   const left = await requireRoom(context, upload, wire)
   const progress = await readProgress(context, upload)
-  // The next block arrives while one is written.
-  const release = context.takeBuffer()
-  const body = bodyStream(wire, left, release ? upload.tus.block_bytes : undefined)
+  const { block_bytes } = upload.tus
+  const isLong = Number(wire.headers['content-length'] ?? 0) > block_bytes
+  const release = isLong ? context.takeSpareBuffer() : null
+  const body = bodyStream(wire, left, release ? block_bytes : undefined)
   const stop = () => void body.destroy(interrupted())
   signal.addEventListener('abort', stop)
   const pieces = piecesOf(body, (chunk) => checksum?.update(chunk))

@@ -27,6 +27,7 @@ interface FilePart {
   hasSha256: boolean
 }
 
+type Piece = Parameters<ThreadHash['recycle']>[0]
 type ReadFrom = (part: number) => Promise<Readable>
 
 interface PassingPart {
@@ -60,13 +61,13 @@ export function createPartHashes(partThread: HashThread<null>): PartHashes {
     along({ file, index, hasSha256 }, source, check) {
       const whole = fileThread.begin({ file, index }, hasSha256 ? { done: recycle, ended } : undefined)
       const own = hasSha256 ? partThread.begin(null, { done: passOn, ended() {} }) : null
-      function recycle(piece: Parameters<ThreadHash['recycle']>[0]): void {
+      function recycle(piece: Piece): void {
         own?.recycle(piece)
       }
       function ended(): void {
         own?.close()
       }
-      function passOn(piece: Parameters<ThreadHash['recycle']>[0]): void {
+      function passOn(piece: Piece): void {
         if (piece) whole.pass(piece)
       }
       const checksum = startChecksum()
