@@ -23,7 +23,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          include: ['{packages,apps}/*/test/**/*.test.ts', '{testbed,contracts,bench,fuzz}/test/**/*.test.ts'],
+          include: ['{packages,apps}/*/test/**/*.test.ts', '{contracts,bench,fuzz}/test/**/*.test.ts'],
           isolate: false,
           setupFiles: [WATCH_FILE, LIMIT_PROPERTIES],
           testTimeout: HANGS_MS,
@@ -45,7 +45,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['packages/{protocol,transparency,verifier}/test/**/*.test.ts'],
+          include: ['packages/{protocol,verifier}/test/**/*.test.ts'],
           exclude: ['**/*.node.test.ts'],
           isolate: false,
           setupFiles: [LIMIT_PROPERTIES],

@@ -1,7 +1,7 @@
 // Requests of a locker's owner over HTTP: buy and open a locker, sign calls, upload files.
 
 import { type PayableLeg, payLeg } from '@svc/devnet/pay-leg'
-import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/testbed/signing'
+import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/devnet/services/signing'
 import { expect, vi } from 'vitest'
 import type { Installation } from './npm-start.ts'
 

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { ed25519Identity, evmIdentity } from '@svc/testbed/signing'
+import { ed25519Identity, evmIdentity } from '@svc/devnet/services/signing'
 import { describe, expect, it } from 'vitest'
 import { gatewayRequests } from './gateway-requests.ts'
 import { useNpmStart } from './npm-start.ts'

@@ -9,95 +9,51 @@ type Arrows = Readonly<Record<string, readonly string[]>>
 const PACKAGES: Arrows = {
   protocol: [],
   api: ['protocol'],
-  transparency: ['protocol'],
-  verifier: ['protocol', 'transparency'],
-  payments: ['api', 'concurrency', 'http-service', 'protocol', 'tracing'],
+  verifier: ['protocol'],
+  payments: ['api', 'concurrency', 'protocol', 'service'],
   concurrency: [],
-  database: ['concurrency'],
+  database: ['concurrency', 'protocol'],
   outgoing: ['protocol'],
   s3: ['protocol'],
-  storage: ['api', 'concurrency', 'http-service', 'protocol', 's3'],
-  devnet: ['api', 'concurrency', 'database', 'http-service', 'protocol', 's3'],
+  storage: ['api', 'concurrency', 'protocol', 's3', 'service'],
+  // Its servers; `services` also boots the apps, for `npm start` and for tests.
+  devnet: [
+    'agent',
+    'api',
+    'concurrency',
+    'database',
+    'gateway',
+    'payments',
+    'protocol',
+    's3',
+    'service',
+    'storage',
+    'web',
+    'witness',
+  ],
   contracts: [],
-  queue: ['concurrency', 'database', 'protocol', 'tracing'],
-  tracing: [],
-  'http-service': ['api', 'protocol', 'tracing'],
-  guard: ['concurrency', 'database', 'http-service', 'protocol'],
+  service: ['api', 'concurrency', 'database', 'protocol'],
   gateway: [
     'api',
     'concurrency',
     'contracts',
     'database',
-    'guard',
-    'http-service',
     'outgoing',
     'payments',
     'protocol',
-    'queue',
     's3',
+    'service',
     'storage',
-    'tracing',
-    'transparency',
   ],
-  agent: [
-    'api',
-    'concurrency',
-    'database',
-    'guard',
-    'http-service',
-    'outgoing',
-    'payments',
-    'protocol',
-    'queue',
-    'sdk',
-    'tracing',
-  ],
-  witness: ['api', 'concurrency', 'database', 'http-service', 'protocol', 'transparency', 'verifier'],
+  agent: ['api', 'concurrency', 'database', 'outgoing', 'payments', 'protocol', 'sdk', 'service'],
+  witness: ['api', 'concurrency', 'database', 'protocol', 'service', 'verifier'],
   sdk: ['api', 'concurrency', 'protocol'],
-  cli: ['api', 'protocol', 'sdk', 'transparency', 'verifier'],
+  cli: ['api', 'protocol', 'sdk', 'verifier'],
   mcp: ['api', 'concurrency', 'outgoing', 'protocol', 'sdk', 'verifier'],
-  web: ['api', 'protocol', 'sdk', 'transparency', 'verifier'],
-  testbed: [
-    'agent',
-    'api',
-    'database',
-    'devnet',
-    'gateway',
-    'http-service',
-    'payments',
-    'protocol',
-    'storage',
-    'transparency',
-    'web',
-    'witness',
-  ],
-  acceptance: ['api', 'protocol', 'sdk', 'transparency'],
-  bench: [
-    'api',
-    'concurrency',
-    'database',
-    'devnet',
-    'gateway',
-    'protocol',
-    'storage',
-    'testbed',
-    'transparency',
-    'verifier',
-  ],
-  fuzz: [
-    'api',
-    'devnet',
-    'gateway',
-    'http-service',
-    'payments',
-    'protocol',
-    's3',
-    'sdk',
-    'testbed',
-    'transparency',
-    'verifier',
-    'witness',
-  ],
+  web: ['api', 'protocol', 'sdk', 'verifier'],
+  acceptance: ['api', 'protocol', 'sdk'],
+  bench: ['api', 'concurrency', 'database', 'devnet', 'gateway', 'protocol', 'storage', 'verifier'],
+  fuzz: ['api', 'devnet', 'gateway', 'payments', 'protocol', 's3', 'sdk', 'service', 'verifier', 'witness'],
 }
 
 /**
@@ -152,7 +108,7 @@ const WITNESS: Arrows = {
 const TOOLS = ['config.ts', 'context.ts']
 
 /** What every test works with, besides its own package. */
-const TEST_PACKAGES = ['devnet', 'testbed', 'verifier', 'storage']
+const TEST_PACKAGES = ['devnet', 'verifier', 'storage']
 
 /** Where the browser is, also for programs that are run by hand. */
 const CHROMIUM = 'scripts/chromium.ts'
@@ -180,7 +136,7 @@ process.exit(problems.length > 0 ? 1 : 0)
 function sourceFiles(): string[] {
   return globSync('{packages,apps}/*/{src,test}/**/*.{ts,tsx}').concat(
     globSync('apps/web/build/*.ts'),
-    globSync('{testbed,bench,fuzz}/{src,test}/**/*.ts'),
+    globSync('{bench,fuzz}/{src,test}/**/*.ts'),
     globSync('{acceptance,scripts}/**/*.ts'),
     globSync('contracts/{*,src/*,test/*}.ts'),
   )
@@ -193,7 +149,7 @@ function importsOf(file: string): string[] {
   )
 }
 
-/** The folder of a package: `packages/<name>`, `apps/<name>`, `testbed`, … */
+/** The folder of a package: `packages/<name>`, `apps/<name>`, `bench`, … */
 function homeOf(file: string): string {
   return /^(?:packages|apps)\/[^/]+|^[^/]+/.exec(file)?.[0] as string
 }

@@ -6,8 +6,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statS
 import { builtinModules } from 'node:module'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { builtFile } from '@svc/http-service/bundle'
-import { type OutputChunk, type Plugin, writeBundle } from '@svc/http-service/bundler'
+import { builtFile } from '@svc/service/program/bundle'
+import { type OutputChunk, type Plugin, writeBundle } from '@svc/service/program/bundler'
 import { ensurePages } from '@svc/web/build'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -18,10 +18,10 @@ const PROGRAMS = [
   'apps/agent/src/main.ts',
   'apps/witness/src/main.ts',
   'apps/cli/src/main.ts',
-  'packages/http-service/src/bundle.ts',
+  'packages/service/src/program/bundle.ts',
 ]
 /** Makes bundles, which a production tree never does. */
-const BUNDLER = 'packages/http-service/src/make-bundle.ts'
+const BUNDLER = 'packages/service/src/program/make-bundle.ts'
 const COPIED = ['LICENSE', 'scripts/launch.mjs', 'apps/web/dist', ...APPS.map((app) => `apps/${app}/bin`)]
 
 export async function buildProduction(target: string): Promise<void> {

@@ -9,7 +9,6 @@ const STEPS: [name: string, command: string, ...args: string[]][] = [
   // One thread takes no longer while the linter runs beside it, and half the work.
   ['types', 'tsc', '-p', 'tsconfig.json', '--singleThreaded', '--incremental', '--tsBuildInfoFile', TYPES],
   ['types of protocol, without Node and DOM', 'tsc', '-p', 'packages/protocol'],
-  ['types of transparency, without Node and DOM', 'tsc', '-p', 'packages/transparency'],
   ['types of verifier, without Node and DOM', 'tsc', '-p', 'packages/verifier'],
   ['lint and format', 'node', 'scripts/lint.ts'],
   ['dead files, exports and dependencies', 'knip', '--no-progress'],

@@ -21,7 +21,7 @@ export async function launch(program, { version = process.version, ownNode = OWN
   if (Number(version.slice(1).split('.')[0]) >= 24) {
     // Otherwise Node loads what strips types, for a third of the time that a program takes to start.
     module.enableCompileCache(CACHE)
-    const { importBundled } = await import('../packages/http-service/src/bundle.ts')
+    const { importBundled } = await import('../packages/service/src/program/bundle.ts')
     return void (await importBundled(program))
   }
   if (existsSync(ownNode)) return hand(ownNode, fileURLToPath(program))

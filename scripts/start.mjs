@@ -4,4 +4,4 @@
 import './prepare.mjs'
 import { launch } from './launch.mjs'
 
-await launch(new URL('../testbed/src/start.ts', import.meta.url))
+await launch(new URL('../packages/devnet/src/services/start.ts', import.meta.url))

@@ -4,7 +4,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { bundleOf } from '@svc/http-service/bundle'
+import { bundleOf } from '@svc/service/program/bundle'
 import { ensurePages } from '@svc/web/build'
 import { runChecks } from './check.ts'
 import { readRequirements } from './spec/requirements.ts'
@@ -65,8 +65,8 @@ async function buildOnce(): Promise<void> {
     'apps/gateway/src/bin/start.ts',
     'apps/gateway/src/bin/svc-gateway.ts',
     'apps/mcp/src/main.ts',
-    'testbed/src/start-all.ts',
-    'testbed/src/start.ts',
+    'packages/devnet/src/services/start-all.ts',
+    'packages/devnet/src/services/start.ts',
   ]
   for (const program of programs) bundleOf(new URL(`../${program}`, import.meta.url))
 }

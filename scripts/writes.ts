@@ -25,7 +25,7 @@ const RULES: Rule[] = [
     allowed: {
       'packages/database/': 'the way to write',
       'packages/devnet/': 'for tests',
-      'packages/queue/src/pg-boss-engine.ts':
+      'packages/database/src/queue/pg-boss-engine.ts':
         'pg-boss creates queues and takes jobs by connections of its own; a job begins no work while behind',
       'apps/gateway/src/db/move/': 'into a database that nobody uses yet',
       'apps/gateway/src/evidence/snapshots/chunk-store.ts':
@@ -51,12 +51,12 @@ const RULES: Rule[] = [
     patterns: [/\bwhileBehind\b(?!\??: 'served')(?! (?:=|!)== 'served')/g, /\bWHILE_(?:BEHIND|UNKNOWN)\b/g],
     allowed: {
       'packages/database/src/commit.ts': 'the way to write',
-      'packages/guard/src/nonces.ts': 'signed reads use up nonces',
-      'packages/guard/src/rate-limiter.ts': 'those who only read are limited, too',
-      'packages/queue/src/engine.ts': 'the constant, and why',
-      'packages/queue/src/pg-boss-engine.ts': 'gives back a job that waits for the database to be current',
-      'packages/queue/src/sqlite-engine.ts': 'who has which job; its work commits by itself',
-      'packages/queue/src/schedules.ts': 'when a job is due next; its work commits by itself',
+      'packages/service/src/guard/nonces.ts': 'signed reads use up nonces',
+      'packages/service/src/guard/rate-limiter.ts': 'those who only read are limited, too',
+      'packages/database/src/queue/engine.ts': 'the constant, and why',
+      'packages/database/src/queue/pg-boss-engine.ts': 'gives back a job that waits for the database to be current',
+      'packages/database/src/queue/sqlite-engine.ts': 'who has which job; its work commits by itself',
+      'packages/database/src/queue/schedules.ts': 'when a job is due next; its work commits by itself',
       'apps/gateway/src/keys/note-signing-key.ts': 'at the first start nothing can be compared yet',
       'apps/gateway/src/publication/log/identity.ts': 'the name of a log that has signed nothing',
       'apps/gateway/src/continuity/replicas/replica.ts': 'how replicas learn that the database is behind',
@@ -71,7 +71,7 @@ const RULES: Rule[] = [
 const WRITTEN: Record<string, string[]> = {
   'apps/gateway/src/evidence/snapshots/chunk-store.ts': ['insert into snapshot_chunks'],
   'apps/gateway/src/evidence/snapshots/read-files.ts': [],
-  'packages/queue/src/pg-boss-engine.ts': [],
+  'packages/database/src/queue/pg-boss-engine.ts': [],
 }
 const WRITES =
   /\b(?:insert\s+(?:or\s+\w+\s+)?into|replace\s+into|merge\s+into|delete\s+from|truncate|drop\s+\w+|alter\s+\w+|create\s+\w+)\s+\w+|\bupdate\s+\w+\s+set\b|\.(?:insertInto|deleteFrom|updateTable|replaceInto|mergeInto)\(\s*'\w+'/gi

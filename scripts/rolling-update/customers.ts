@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type ChainAddresses, type PayableLeg, payLeg } from '../../packages/devnet/src/pay-leg.ts'
 import { DEMO_PAYERS } from '../../packages/devnet/src/primary-chain/dev-accounts.ts'
-import { bytesOf, ed25519Identity, type SignedCall, signCall } from '../../testbed/src/signing.ts'
+import { bytesOf, ed25519Identity, type SignedCall, signCall } from '../../packages/devnet/src/services/signing.ts'
 
 export interface Customers {
   answers(): number

@@ -11,9 +11,9 @@ import { text } from 'node:stream/consumers'
 import { createServer } from 'node:tls'
 import { NAME_TAG } from '@svc/api/locker-names'
 import type { NewS3Key, NewWalletS3Key } from '@svc/api/s3-credentials'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { seedLocker } from '@svc/testbed/seed-lockers'
-import { ed25519Identity, type SignedCall, signCall } from '@svc/testbed/signing'
+import { startTestGateway } from '@svc/devnet/services/gateway'
+import { seedLocker } from '@svc/devnet/services/seed-lockers'
+import { ed25519Identity, type SignedCall, signCall } from '@svc/devnet/services/signing'
 
 const HOST = 'localhost'
 

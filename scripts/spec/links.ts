@@ -5,7 +5,7 @@ export const DOCUMENTS = [
   '*.md',
   'docs/**/*.md',
   '{packages,apps}/*/{*,src/**/*}.md',
-  '{testbed,contracts,acceptance,bench,fuzz,vectors,deploy}/*.md',
+  '{contracts,acceptance,bench,fuzz,vectors,deploy}/*.md',
 ]
 
 /** Relative links of all documents that lead to no file, or to no heading of one. `fresh` is what `path` should hold. */

@@ -14,7 +14,7 @@ const ROW = /^\| (?:\[([A-Z]+-\d{2,3})\]\(tests\.md#[a-z]+-\d{2,3}\)|([A-Z]+-\d{
 /** Everything that may name a requirement: sources, tests, documents. */
 const NAMING = [
   '{packages,apps}/*/{src,test}/**/*.{ts,md}',
-  '{testbed,bench,fuzz,contracts}/{src,test}/**/*.{ts,sol}',
+  '{bench,fuzz,contracts}/{src,test}/**/*.{ts,sol}',
   '{acceptance,contracts}/*.{ts,md}',
   '{packages,apps}/*/*.md',
   'docs/**/*.md',

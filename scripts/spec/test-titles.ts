@@ -10,7 +10,7 @@ export interface TestTitle {
   text: string
 }
 
-const FILES = ['{packages,apps}/*/test/**/*.ts', '{testbed,contracts,bench,fuzz}/test/**/*.ts', 'acceptance/*.ts']
+const FILES = ['{packages,apps}/*/test/**/*.ts', '{contracts,bench,fuzz}/test/**/*.ts', 'acceptance/*.ts']
 
 export function readTestTitles(families: string): { titles: TestTitle[]; problems: string[] } {
   const id = `(?:${families})-\\d{2,3}`

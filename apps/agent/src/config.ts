@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { SalesSecrets } from '@svc/payments/selling/settings'
 import {
   type HttpSettings,
   type Mode,
@@ -9,11 +10,10 @@ import {
   readLogSettings,
   SettingsReader,
   type Variables,
-} from '@svc/http-service/config'
-import { readKey, refuseSharedKeys } from '@svc/http-service/keys'
-import type { LogLevel } from '@svc/http-service/log'
-import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/http-service/tracing'
-import type { SalesSecrets } from '@svc/payments/selling/settings'
+} from '@svc/service/program/config'
+import { readKey, refuseSharedKeys } from '@svc/service/program/keys'
+import type { LogLevel } from '@svc/service/program/log'
+import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/service/tracing/requests'
 import { type CallerLimits, readCallerLimits } from './callers/settings.ts'
 import { type DelegationSettings, readDelegationSettings } from './delegations/settings.ts'
 import { type GatewaySettings, readGatewaySettings } from './gateway/settings.ts'

@@ -2,18 +2,19 @@
 
 import { randomBytes } from 'node:crypto'
 import { openDatabase } from '@svc/database/open'
+import { createQueue } from '@svc/database/queue/create-queue'
 import type { ServerIdentity } from '@svc/database/server-identity'
-import { clockDifference, createClockGuard } from '@svc/guard/clock-guard'
-import { createNonces } from '@svc/guard/nonces'
-import { createRateLimiter } from '@svc/guard/rate-limiter'
-import { createSignerFinder } from '@svc/guard/signers'
-import { createLog } from '@svc/http-service/log'
-import { ServiceError } from '@svc/http-service/service-error'
-import { openTracer } from '@svc/http-service/tracing'
 import { createResolver } from '@svc/outgoing/resolve'
 import { openSales } from '@svc/payments/selling/sales'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { createQueue } from '@svc/queue/create-queue'
+import { clockDifference, createClockGuard } from '@svc/service/guard/clock-guard'
+import { createNonces } from '@svc/service/guard/nonces'
+import { createRateLimiter } from '@svc/service/guard/rate-limiter'
+import { createSignerFinder } from '@svc/service/guard/signers'
+import { createLog } from '@svc/service/program/log'
+import { ServiceError } from '@svc/service/service-error'
+import { jobTraces } from '@svc/service/tracing/jobs'
+import { openTracer } from '@svc/service/tracing/requests'
 import type { Config, Secrets } from './config.ts'
 import type { Context, JobPayloads, Overrides } from './context.ts'
 import { migrations } from './db/migrations.ts'
@@ -50,7 +51,8 @@ export async function createContext(
   opened.defer(() => clearInterval(comparing))
   const { commit } = database
   const isPaused = () => clock.isWrong()
-  const queue = await createQueue<JobPayloads>({ database, databaseUrl, log, now, randomBytes, isPaused, tracer })
+  const traces = tracer && jobTraces(tracer)
+  const queue = await createQueue<JobPayloads>({ database, databaseUrl, log, now, randomBytes, isPaused, traces })
   opened.defer(() => queue.stop({ graceMs: JOBS_GRACE_MS }))
   const resolve = overrides.resolve ?? createResolver(config.work.dnsServers)
   return {

@@ -1,7 +1,7 @@
 // The jobs of the service: who does each kind, and which come round by themselves.
 
-import { forgetNonces } from '@svc/guard/nonces'
-import type { JobRun, Queue } from '@svc/queue/queue'
+import type { JobRun, Queue } from '@svc/database/queue/queue'
+import { forgetNonces } from '@svc/service/guard/nonces'
 import { type Context, type JobPayloads, unixNow } from './context.ts'
 import { CHECK_ATTEMPTS } from './delegations/check-registration.ts'
 import type { Delegations } from './delegations/delegations.ts'

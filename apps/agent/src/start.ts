@@ -1,4 +1,4 @@
-import { runUntilStopped } from '@svc/http-service/run'
+import { runUntilStopped } from '@svc/service/program/run'
 import { startAgent } from './agent.ts'
 import { readConfig } from './config.ts'
 

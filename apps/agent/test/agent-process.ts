@@ -2,7 +2,7 @@
 
 import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
-import type { Variables } from '@svc/http-service/config'
+import type { Variables } from '@svc/service/program/config'
 
 /** Runs on the real clock, with its own workers. Resolves when it listens. */
 export async function startAgentProcess(variables: Variables) {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { sharedPostgres } from '@svc/devnet/postgres-server'
-import { startTestAgent } from '@svc/testbed/agent'
+import { startTestAgent } from '@svc/devnet/services/agent'
 import { expect, it, onTestFinished } from 'vitest'
 
 it('a start that fails because its port is taken closes every database connection', async () => {

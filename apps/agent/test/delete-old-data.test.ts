@@ -1,7 +1,7 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { startTestAgent } from '@svc/devnet/services/agent'
 import { writable } from '@svc/devnet/writable'
-import { startTestAgent } from '@svc/testbed/agent'
 import { beforeEach, expect, it } from 'vitest'
 import type { DelegationRow } from '../src/db/schema.ts'
 import { findDelegation } from '../src/delegations/store.ts'

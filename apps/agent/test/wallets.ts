@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { EVM, type Network, PRIMARY } from '@svc/api/networks'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { ed25519Identity, evmIdentity, type Identity } from '@svc/devnet/services/signing'
 import { fromHex } from '@svc/protocol/bytes'
 import { type Signer, signerFromEvmKey, signerFromSeed } from '@svc/sdk'
-import { ed25519Identity, evmIdentity, type Identity } from '@svc/testbed/signing'
 
 /** Signs requests to the agent service and, through `signer`, to the gateway. */
 export interface Wallet extends Identity {

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { ROLES } from '@svc/api/networks'
+import type { SalesSecrets } from '@svc/payments/selling/settings'
 import {
   type HttpSettings,
   type Mode,
@@ -11,11 +12,10 @@ import {
   readLogSettings,
   SettingsReader,
   type Variables,
-} from '@svc/http-service/config'
-import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/keys'
-import type { LogLevel } from '@svc/http-service/log'
-import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/http-service/tracing'
-import type { SalesSecrets } from '@svc/payments/selling/settings'
+} from '@svc/service/program/config'
+import { NO_KEY, readKey, refuseSharedKeys } from '@svc/service/program/keys'
+import type { LogLevel } from '@svc/service/program/log'
+import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/service/tracing/requests'
 import { readS3Config, type S3Config } from './adapters/s3/settings.ts'
 import {
   type ActorConfig,

@@ -1,11 +1,11 @@
 // Starts and stops one gateway.
 
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
-import { strangerLimit } from '@svc/guard/stranger-limit'
-import { createAdmission } from '@svc/http-service/admission'
-import { listen } from '@svc/http-service/listen'
-import { closeService } from '@svc/http-service/run'
-import { createService } from '@svc/http-service/service'
+import { strangerLimit } from '@svc/service/guard/stranger-limit'
+import { createAdmission } from '@svc/service/http/admission'
+import { listen } from '@svc/service/http/listen'
+import { createService } from '@svc/service/http/service'
+import { closeService } from '@svc/service/program/run'
 import { sql } from 'kysely'
 import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'

@@ -4,17 +4,18 @@ import { randomBytes } from 'node:crypto'
 import { ROLES } from '@svc/api/networks'
 import { createSealing } from '@svc/database/journal/sealing'
 import { openDatabase } from '@svc/database/open'
-import { createRateLimiter } from '@svc/guard/rate-limiter'
-import { createLog } from '@svc/http-service/log'
-import { ownProcess } from '@svc/http-service/own-process'
-import { openTracer } from '@svc/http-service/tracing'
+import { createQueue } from '@svc/database/queue/create-queue'
 import { openSource } from '@svc/outgoing/open-source'
 import { createResolver } from '@svc/outgoing/resolve'
 import { openSales } from '@svc/payments/selling/sales'
 import { createSolanaNodes } from '@svc/payments/solana/nodes'
 import { toBase58 } from '@svc/protocol/bytes'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
-import { createQueue } from '@svc/queue/create-queue'
+import { createRateLimiter } from '@svc/service/guard/rate-limiter'
+import { createLog } from '@svc/service/program/log'
+import { ownProcess } from '@svc/service/program/own-process'
+import { jobTraces } from '@svc/service/tracing/jobs'
+import { openTracer } from '@svc/service/tracing/requests'
 import { openProviders } from '@svc/storage/open-providers'
 import type { Config, Secrets } from './config.ts'
 import type { Overrides, Tools } from './context.ts'
@@ -95,7 +96,7 @@ export async function openTools(
     now,
     randomBytes,
     isPaused: () => watched.status().clock.isWrong,
-    tracer,
+    traces: tracer && jobTraces(tracer),
   })
   // Jobs that wait for a database that is behind are released at once.
   opened.defer(() => queue.stop({ graceMs: watched.status().state === 'behind' ? 0 : JOBS_GRACE_MS }))

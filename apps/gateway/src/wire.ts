@@ -1,6 +1,6 @@
 // The rooms of the gateway, from the floor up: what each keeps, and its routes.
 
-import type { Service } from '@svc/http-service/service'
+import type { Service } from '@svc/service/http/service'
 import { httpRoutes } from './adapters/http/routes.ts'
 import { openHttp } from './adapters/http/state.ts'
 import { credentialRoutes } from './adapters/s3/credentials/routes.ts'

@@ -2,7 +2,7 @@ import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_c
 import type { ClientRequest } from 'node:http'
 import type { Endpoint } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
-import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/devnet/services/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from './evidence/attest.ts'
 

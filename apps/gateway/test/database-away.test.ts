@@ -1,14 +1,14 @@
 import { openDatabase } from '@svc/database/open'
 import { type KillablePostgres, startKillablePostgres } from '@svc/devnet/killable-postgres'
-import { writable } from '@svc/devnet/writable'
-import { startTestGateway } from '@svc/testbed/gateway'
+import { startTestGateway } from '@svc/devnet/services/gateway'
 import {
   ed25519Identity,
   type Reply,
   type TestGateway,
   type TestLocker,
   testGatewayOf,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'

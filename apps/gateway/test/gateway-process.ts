@@ -2,7 +2,7 @@
 
 import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
-import type { Variables } from '@svc/http-service/config'
+import type { Variables } from '@svc/service/program/config'
 
 const PROGRAM = new URL('../bin/svc-gateway.mjs', import.meta.url)
 

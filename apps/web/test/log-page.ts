@@ -1,9 +1,9 @@
 // For tests: the page of the log, and gateways that lie about it.
 
-import { signCheckpoint } from '@svc/transparency/checkpoint'
-import { EMPTY_EDGE, grow, rootOf } from '@svc/transparency/edge'
-import { tilePath } from '@svc/transparency/tiles'
-import { leafHash } from '@svc/transparency/tree'
+import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { EMPTY_EDGE, grow, rootOf } from '@svc/protocol/transparency/edge'
+import { tilePath } from '@svc/protocol/transparency/tiles'
+import { leafHash } from '@svc/protocol/transparency/tree'
 import type { Page } from 'playwright'
 import { LOG_KEY, LOG_SIGNER, type Site } from './site.ts'
 import { click } from './visit.ts'

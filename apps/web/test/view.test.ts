@@ -1,8 +1,8 @@
 // @module-tag nightly
 
+import { seedLocker } from '@svc/devnet/services/seed-lockers'
 import { createClient } from '@svc/sdk'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
-import { seedLocker } from '@svc/testbed/seed-lockers'
 import type { Page, Route } from 'playwright'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useSite } from './site.ts'

@@ -2,16 +2,16 @@
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { isKeyName } from '@svc/protocol/transparency/note'
 import {
   type HttpSettings,
   readHttpSettings,
   readLogSettings,
   SettingsReader,
   type Variables,
-} from '@svc/http-service/config'
-import { readOptionalKey, seedIn } from '@svc/http-service/keys'
-import type { LogLevel } from '@svc/http-service/log'
-import { isKeyName } from '@svc/transparency/note'
+} from '@svc/service/program/config'
+import { readOptionalKey, seedIn } from '@svc/service/program/keys'
+import type { LogLevel } from '@svc/service/program/log'
 import { type MonitorSettings, readMonitorSettings } from './monitor/settings.ts'
 
 export interface Config {

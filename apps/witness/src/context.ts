@@ -1,9 +1,9 @@
 // The tools that operations work with.
 
 import type { Database } from '@svc/database/open'
-import type { Log } from '@svc/http-service/log'
-import type { Sign } from '@svc/transparency/checkpoint'
-import type { NoteKey } from '@svc/transparency/note'
+import type { Sign } from '@svc/protocol/transparency/checkpoint'
+import type { NoteKey } from '@svc/protocol/transparency/note'
+import type { Log } from '@svc/service/program/log'
 import type { Config } from './config.ts'
 import type { Schema } from './db/schema.ts'
 import type { KnownLogs } from './logs/known-logs.ts'

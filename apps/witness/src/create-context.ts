@@ -1,9 +1,9 @@
 // Builds the tools from the configuration.
 
 import { openDatabase } from '@svc/database/open'
-import { createLog } from '@svc/http-service/log'
 import { ed25519Signer } from '@svc/protocol/keys'
-import type { NoteKey } from '@svc/transparency/note'
+import type { NoteKey } from '@svc/protocol/transparency/note'
+import { createLog } from '@svc/service/program/log'
 import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
 import { migrations } from './db/migrations.ts'

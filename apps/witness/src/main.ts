@@ -1,6 +1,6 @@
 // `svc-witness [command]`: what an operator runs, configured by the environment.
 
-import { importBundled } from '@svc/http-service/bundle'
+import { importBundled } from '@svc/service/program/bundle'
 
 interface Command {
   run(): Promise<void>

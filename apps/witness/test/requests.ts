@@ -1,13 +1,13 @@
 // Requests to a witness, and logs that ask it.
 
 import { toBase64 } from '@svc/protocol/bytes'
-import { signCheckpoint } from '@svc/transparency/checkpoint'
-import { rootOf } from '@svc/transparency/edge'
-import { formatKey } from '@svc/transparency/note'
-import { proveConsistency } from '@svc/transparency/prove'
-import { testKey } from '@svc/transparency/test/keys'
-import { memoryLog } from '@svc/transparency/test/trees'
-import type { Hash, TreeHead } from '@svc/transparency/tree'
+import { testKey } from '@svc/protocol/test/transparency/keys'
+import { memoryLog } from '@svc/protocol/test/transparency/trees'
+import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { rootOf } from '@svc/protocol/transparency/edge'
+import { formatKey } from '@svc/protocol/transparency/note'
+import { proveConsistency } from '@svc/protocol/transparency/prove'
+import type { Hash, TreeHead } from '@svc/protocol/transparency/tree'
 
 export interface Reply {
   status: number

@@ -1,6 +1,6 @@
 // Buyers who do everything that a gateway is for, one thing after the other, until they are told to stop.
 
-import { ed25519Identity } from '@svc/testbed/signing'
+import { ed25519Identity } from '@svc/devnet/services/signing'
 import { isSettled, type LockerEntry } from './ledger.ts'
 import { buyLocker, type Payer } from './purchase.ts'
 import type { Shopper } from './shopper.ts'

@@ -1,6 +1,6 @@
 // A client that knows only the public interface: it asks any replica, and hears an answer or nothing.
 
-import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/testbed/signing'
+import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/devnet/services/signing'
 
 export type Body = Record<string, unknown>
 

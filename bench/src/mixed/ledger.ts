@@ -1,7 +1,7 @@
 // What buyers were told: the promises that an audit holds the gateway to.
 
 import type { PayableLeg } from '@svc/devnet/pay-leg'
-import type { Identity } from '@svc/testbed/signing'
+import type { Identity } from '@svc/devnet/services/signing'
 
 export interface Payment {
   leg: PayableLeg

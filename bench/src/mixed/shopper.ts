@@ -2,7 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises'
 import type { ChainAddresses } from '@svc/devnet/pay-leg'
-import type { Identity, SignedCall } from '@svc/testbed/signing'
+import type { Identity, SignedCall } from '@svc/devnet/services/signing'
 import type { Answer, Body, Client, SentRequest } from './client.ts'
 import type { Ledger } from './ledger.ts'
 import type { Random } from './random.ts'

@@ -3,8 +3,8 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { freePort } from '@svc/devnet/free-port'
-import { startTestAgent } from '@svc/testbed/agent'
-import { startTestGateway } from '@svc/testbed/gateway'
+import { startTestAgent } from '@svc/devnet/services/agent'
+import { startTestGateway } from '@svc/devnet/services/gateway'
 
 const gateway = await startTestGateway({ INTERNAL_SECRET: 'known-to-the-operator-only' })
 const agent = await startTestAgent({ GATEWAY_URL: gateway.url, PORT: String(await freePort()) })

@@ -1,9 +1,9 @@
 // A gateway with attested lockers.
 
+import { seedFiles, seedLocker } from '@svc/devnet/services/seed-lockers'
+import { seedStatement } from '@svc/devnet/services/seed-statements'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
-import { seedStatement } from '@svc/testbed/seed-statements'
 import { reportTo } from '../server-process.ts'
 import { ownerSeed } from '../signed-requests.ts'
 import { startProductionGateway } from './production-gateway.ts'

@@ -1,7 +1,7 @@
 // A gateway with lockers whose owners' keys are known.
 
+import { seedFiles, seedLocker } from '@svc/devnet/services/seed-lockers'
 import type { SigAlg } from '@svc/protocol/keys'
-import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
 import { reportTo } from '../server-process.ts'
 import { ownerIdentity } from '../signed-requests.ts'
 import { startProductionGateway } from './production-gateway.ts'

@@ -1,6 +1,6 @@
 // A gateway as operators run it, in production mode; its standard output is discarded.
 
-import { startTestGateway } from '@svc/testbed/gateway'
+import { startTestGateway } from '@svc/devnet/services/gateway'
 
 const key = (byte: string) => byte.repeat(32)
 

@@ -1,12 +1,12 @@
 // A gateway and an agent service, and requests to their operations that get past authentication.
 
 import { startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
+import { startTestAgent } from '@svc/devnet/services/agent'
+import { startTestGateway } from '@svc/devnet/services/gateway'
+import { seedLocker } from '@svc/devnet/services/seed-lockers'
+import { ed25519Identity, signCall } from '@svc/devnet/services/signing'
 import { toBase58, toBase64, toBase64Url } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { startTestAgent } from '@svc/testbed/agent'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { seedLocker } from '@svc/testbed/seed-lockers'
-import { ed25519Identity, signCall } from '@svc/testbed/signing'
 import { type Operation, operationsOf } from './operations.ts'
 
 export interface Answer {

@@ -2,7 +2,7 @@
 
 import { ASSETS, type Asset } from '@svc/api/assets'
 import { EVM } from '@svc/api/networks'
-import type { Variables } from '@svc/http-service/config'
+import type { Variables } from '@svc/service/program/config'
 import { type Token, tokensOf } from './evm-chain/contracts.ts'
 import { DEV_AGENT_TREASURY, DEV_PAYERS, DEV_TREASURY } from './evm-chain/dev-accounts.ts'
 import { type RunningEvmChain, startEvmChain } from './evm-chain/start.ts'

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import type { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Variables } from '@svc/http-service/config'
+import type { Variables } from '@svc/service/program/config'
 import { onTestFinished, TestRunner } from 'vitest'
 
 /** Runs the program that is its first argument from a bundle, in a quarter of the time that its sources take to load. */

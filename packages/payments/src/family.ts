@@ -1,7 +1,7 @@
 // What a family of networks can do. Each has one entry in `families.ts`; everything else goes by network.
 
 import type { Network } from '@svc/api/networks'
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 import type { BalanceReader } from './balance-reader.ts'
 import type { ReadDecimals } from './decimals.ts'
 import type { NodePool } from './nodes/node-pool.ts'

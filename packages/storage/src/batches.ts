@@ -1,5 +1,5 @@
 import { finished } from 'node:stream'
-import type { OwnedChunks } from '@svc/http-service/byte-streams'
+import type { OwnedChunks } from '@svc/service/http/byte-streams'
 
 /** Requests give chunks of 64 KiB at most; writing eight at a time takes a fifth less processor time. */
 const BATCH_BYTES = 512 * 1024

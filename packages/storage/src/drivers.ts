@@ -1,7 +1,7 @@
 // How each provider is configured and opened. The code of a driver is loaded only when it is opened.
 
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 import { type ArweaveSettings, readArweaveSettings } from './arweave/settings.ts'
 import { type FilecoinSettings, readFilecoinSettings } from './filecoin/settings.ts'
 import { type FirestoreSettings, readFirestoreSettings } from './firestore/settings.ts'

@@ -1,7 +1,7 @@
 // The service account that we use at Google when the machine does not provide one.
 
 import { createPrivateKey } from 'node:crypto'
-import { readSecret, type SettingsReader } from '@svc/http-service/config'
+import { readSecret, type SettingsReader } from '@svc/service/program/config'
 
 /** From a key file as Google issues it; a secret. */
 export interface ServiceAccount {

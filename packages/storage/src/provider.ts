@@ -1,7 +1,7 @@
 // The interface of a storage provider. Objects are immutable and have random ids; the gateway knows their names, types
 // and owners.
 
-import type { FileStream, OwnedChunks } from '@svc/http-service/byte-streams'
+import type { FileStream, OwnedChunks } from '@svc/service/http/byte-streams'
 
 export interface ObjectKey {
   /** 32 lowercase hex characters, chosen by the gateway. */

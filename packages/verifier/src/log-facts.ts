@@ -4,11 +4,11 @@
 import { fromHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
-import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
-import type { Checkpoint } from '@svc/transparency/checkpoint'
-import { isSignedBy, type NoteKey } from '@svc/transparency/note'
-import { type Judgement, judge, type Policy, readPolicy } from '@svc/transparency/policy'
-import { type LogProof, proves, readProof } from '@svc/transparency/proof'
+import { logAnchorMemo, logAnchorPayload } from '@svc/protocol/transparency/anchor'
+import type { Checkpoint } from '@svc/protocol/transparency/checkpoint'
+import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
+import { type Judgement, judge, type Policy, readPolicy } from '@svc/protocol/transparency/policy'
+import { type LogProof, proves, readProof } from '@svc/protocol/transparency/proof'
 import {
   finalized,
   findTransaction,

@@ -7,7 +7,7 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex, type TrustedKey } from '@svc/protocol/keys'
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
 import { parseStrictJson } from '@svc/protocol/strict-json'
-import { type NoteKey, readKey } from '@svc/transparency/note'
+import { type NoteKey, readKey } from '@svc/protocol/transparency/note'
 import { isObject, type JsonObject, quoted } from './untrusted.ts'
 
 export type KeyUse = 'evidence-envelope' | 'attestation' | 'receipt'

@@ -1,6 +1,6 @@
 import { fromUtf8, utf8 } from '@svc/protocol/bytes'
-import { formatKey } from '@svc/transparency/note'
-import { testKey } from '@svc/transparency/test/keys'
+import { testKey } from '@svc/protocol/test/transparency/keys'
+import { formatKey } from '@svc/protocol/transparency/note'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }

@@ -1,9 +1,9 @@
 // For tests: the conformance pack, in Node and in a browser.
 
 import { utf8 } from '@svc/protocol/bytes'
-import { readKey } from '@svc/transparency/note'
-import { readPolicy } from '@svc/transparency/policy'
-import { readable } from '@svc/transparency/test/keys'
+import { readable } from '@svc/protocol/test/transparency/keys'
+import { readKey } from '@svc/protocol/transparency/note'
+import { readPolicy } from '@svc/protocol/transparency/policy'
 import index from '../../../vectors/bundles/index.json' with { type: 'json' }
 import type { FileSource } from '../src/check-files.ts'
 import { readPinnedKeys } from '../src/pinned-keys.ts'

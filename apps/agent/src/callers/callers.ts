@@ -1,13 +1,13 @@
 // Who is calling. The envelope of a request names no key: the identity header or the request says whose it must be.
 
-import { addressKey } from '@svc/guard/address-key'
-import { createAudienceCheck } from '@svc/guard/audience'
-import { notSigned } from '@svc/guard/signers'
-import { readEnvelope, requireMatchingEnvelope } from '@svc/http-service/envelope'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Op } from '@svc/protocol/names'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
+import { addressKey } from '@svc/service/guard/address-key'
+import { createAudienceCheck } from '@svc/service/guard/audience'
+import { notSigned } from '@svc/service/guard/signers'
+import { readEnvelope, requireMatchingEnvelope } from '@svc/service/http/envelope'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 
 export interface Callers {

@@ -1,7 +1,7 @@
-import { ValidationError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { HEADER_IDENTITY } from '@svc/protocol/names'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ValidationError } from '@svc/service/service-error'
 
 /** The identity that the header names. EVM addresses are lower-cased, as receipts have them. */
 export function identityOf({ headers }: WireRequest): string {

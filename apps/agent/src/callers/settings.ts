@@ -1,4 +1,4 @@
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 
 /** Requests a minute; 0 for no limit. */
 export interface CallerLimits {

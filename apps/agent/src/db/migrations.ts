@@ -1,8 +1,8 @@
 // Numbered. A released migration is never edited.
 
 import type { Change, Migrations } from '@svc/database/migrate'
-import { createGuardTables } from '@svc/guard/tables'
-import { createQueueTables } from '@svc/queue/tables'
+import { createQueueTables } from '@svc/database/queue/tables'
+import { createGuardTables } from '@svc/service/guard/tables'
 import { sql } from 'kysely'
 
 /** The schema of release 1.1.0. */

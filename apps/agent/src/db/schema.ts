@@ -2,8 +2,8 @@
 // own and say so.
 
 import type { Reader } from '@svc/database/open'
-import type { GuardTables } from '@svc/guard/tables'
-import type { QueueTables } from '@svc/queue/tables'
+import type { QueueTables } from '@svc/database/queue/tables'
+import type { GuardTables } from '@svc/service/guard/tables'
 import type { Generated, Selectable, Transaction } from 'kysely'
 
 export type Db = Reader<Schema>

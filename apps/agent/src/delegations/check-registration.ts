@@ -1,9 +1,9 @@
 // Finds out whether the gateway accepts the key of a delegation. Owners register it there, and nobody tells the agent.
 
 import type { Tasks } from '@svc/api/agent/tasks'
-import { isWithinLimits } from '@svc/guard/rate-limiter'
-import type { JobRun } from '@svc/queue/queue'
+import type { JobRun } from '@svc/database/queue/queue'
 import { isGatewayError } from '@svc/sdk/errors'
+import { isWithinLimits } from '@svc/service/guard/rate-limiter'
 import { type Context, unixNow } from '../context.ts'
 import type { DelegationRow } from '../db/schema.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'

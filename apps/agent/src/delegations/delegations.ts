@@ -2,9 +2,9 @@
 
 import type { DelegateAnswer, Delegation, DelegationList, DelegationSummary } from '@svc/api/agent/delegations'
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
-import type { Answer, JsonText } from '@svc/http-service/answer'
-import type { WireRequest } from '@svc/http-service/wire-request'
-import type { JobRun } from '@svc/queue/queue'
+import type { JobRun } from '@svc/database/queue/queue'
+import type { Answer, JsonText } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Callers } from '../callers/callers.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'

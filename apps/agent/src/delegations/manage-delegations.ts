@@ -1,8 +1,8 @@
 // What owners do with the delegations they have: list, read and end them.
 
 import type { Delegation, DelegationList, DelegationSummary, Finding, Run } from '@svc/api/agent/delegations'
-import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, DelegationRow } from '../db/schema.ts'
 import { subscriptionView } from '../subscriptions/subscription-view.ts'

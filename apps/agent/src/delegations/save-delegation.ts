@@ -1,6 +1,6 @@
 import { DEFAULT_TASKS, type Tasks } from '@svc/api/agent/tasks'
-import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import type { DelegationRow, SubscriptionRow, Tx } from '../db/schema.ts'
 import { lockSubscription } from '../subscriptions/store.ts'

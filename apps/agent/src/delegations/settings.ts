@@ -1,4 +1,4 @@
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 
 export interface DelegationSettings {
   /** Delegations that one identity may have at a time. */

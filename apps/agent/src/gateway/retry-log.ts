@@ -1,7 +1,7 @@
 // Logs that the gateway is retried: once when it starts and once when it is over, however many requests wait.
 
-import type { Log } from '@svc/http-service/log'
 import type { Retry } from '@svc/sdk'
+import type { Log } from '@svc/service/program/log'
 
 interface RetryLog {
   /** A request is about to be retried. */

@@ -1,5 +1,5 @@
-import type { Mode, SettingsReader } from '@svc/http-service/config'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import type { Mode, SettingsReader } from '@svc/service/program/config'
 
 /** The gateway whose lockers the agent works on. */
 export interface GatewaySettings {

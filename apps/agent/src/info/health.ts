@@ -1,10 +1,10 @@
 import type { AgentHealth } from '@svc/api/agent/info'
-import { clockDifference } from '@svc/guard/clock-guard'
-import { Answer } from '@svc/http-service/answer'
 import { warningsOf } from '@svc/payments/selling/not-offered'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { VERSION } from '@svc/protocol/version'
+import { clockDifference } from '@svc/service/guard/clock-guard'
+import { Answer } from '@svc/service/http/answer'
 import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 

@@ -2,8 +2,6 @@
 // nobody has to be named.
 
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
-import type { Answer } from '@svc/http-service/answer'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import {
   type Credential,
   chargeOf,
@@ -14,6 +12,8 @@ import {
 import { asProblem } from '@svc/payments/selling/mpp/problems'
 import { boughtAnswer } from '@svc/payments/selling/mpp/receipt'
 import { quoteTexts } from '@svc/payments/selling/quote-template'
+import type { Answer } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
 import { confirmShown } from './confirm-payment.ts'

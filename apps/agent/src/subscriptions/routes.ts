@@ -1,8 +1,6 @@
 import * as payment from '@svc/api/agent/payment'
 import { confirmSubscription, requestSubscription } from '@svc/api/agent/subscriptions'
 import { lru } from '@svc/concurrency/caches'
-import { serve } from '@svc/http-service/serve'
-import type { Service } from '@svc/http-service/service'
 import {
   findPayment,
   type PageSeller,
@@ -10,6 +8,8 @@ import {
   preparePayment,
   sendPayment,
 } from '@svc/payments/selling/pay-from-page'
+import { serve } from '@svc/service/http/serve'
+import type { Service } from '@svc/service/http/service'
 import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
 import { subscriptionSeller } from './confirm-payment.ts'

@@ -1,5 +1,5 @@
-import type { Mode, SettingsReader } from '@svc/http-service/config'
 import { readSalesConfig, type SalesConfig, type SalesSecrets, usd } from '@svc/payments/selling/settings'
+import type { Mode, SettingsReader } from '@svc/service/program/config'
 
 export interface PaymentSettings extends SalesConfig {
   /** The price of thirty days. */

@@ -2,9 +2,9 @@
 
 import type { confirmSubscription, SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { Body } from '@svc/api/endpoint'
-import type { Answer, JsonText } from '@svc/http-service/answer'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import type { LegChoice } from '@svc/payments/legs'
+import type { Answer, JsonText } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
 import type { SubscriptionRow } from '../db/schema.ts'

@@ -1,4 +1,4 @@
-import { readDnsServers, type SettingsReader } from '@svc/http-service/config'
+import { readDnsServers, type SettingsReader } from '@svc/service/program/config'
 
 export interface WorkSettings {
   /** Bytes that one watch may read back; 0 for none. */

@@ -1,6 +1,6 @@
 // What the work room offers to the jobs: the two tasks, their schedule, and the webhooks that report findings.
 
-import type { JobRun } from '@svc/queue/queue'
+import type { JobRun } from '@svc/database/queue/queue'
 import type { Context } from '../context.ts'
 import { deliverWebhook } from './findings/deliver-webhook.ts'
 import { enqueueDueWork } from './runs/begin-run.ts'

@@ -1,5 +1,5 @@
-import type { Variables } from '@svc/http-service/config'
-import { signCall } from '@svc/testbed/signing'
+import { signCall } from '@svc/devnet/services/signing'
+import type { Variables } from '@svc/service/program/config'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type AgentCall, expectRefusal, startSecondAgent, useAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet, evmWallet } from '../wallets.ts'

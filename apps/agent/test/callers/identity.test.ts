@@ -1,6 +1,6 @@
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { expect, it } from 'vitest'
 import { identityOf } from '../../src/callers/identity.ts'
 

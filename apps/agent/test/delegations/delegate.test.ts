@@ -1,7 +1,7 @@
 import type { DelegateAnswer } from '@svc/api/agent/delegations'
 import { DEFAULT_TASKS } from '@svc/api/agent/tasks'
+import { signCall } from '@svc/devnet/services/signing'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { signCall } from '@svc/testbed/signing'
 import { describe, expect, it } from 'vitest'
 import { delegateCall, useAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet, evmPayer, evmWallet, primaryPayer } from '../wallets.ts'

@@ -1,6 +1,6 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import type { ErrorBody } from '@svc/api/errors'
-import type { ValidationError } from '@svc/http-service/service-error'
+import type { ValidationError } from '@svc/service/service-error'
 import { describe, expect, it } from 'vitest'
 import { readTasks } from '../../src/delegations/read-tasks.ts'
 

@@ -1,5 +1,5 @@
-import { createLog } from '@svc/http-service/log'
 import { NoAnswer } from '@svc/sdk/errors'
+import { createLog } from '@svc/service/program/log'
 import { describe, expect, it } from 'vitest'
 import { createRetryLog } from '../../src/gateway/retry-log.ts'
 

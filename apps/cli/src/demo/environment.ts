@@ -50,7 +50,7 @@ export async function startEnvironment(folder: string, { env, signal }: World): 
 
 function startFile(): string {
   try {
-    return fileURLToPath(import.meta.resolve('@svc/testbed/start'))
+    return fileURLToPath(import.meta.resolve('@svc/devnet/services/start'))
   } catch {
     throw new Failure(
       'the demo starts a gateway and chains, which are in the repository of the project and not in this package',

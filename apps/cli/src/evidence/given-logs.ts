@@ -2,8 +2,8 @@
 // the log of the pinned keys counts.
 
 import { readFile } from 'node:fs/promises'
-import type { NoteKey } from '@svc/transparency/note'
-import { readPolicy } from '@svc/transparency/policy'
+import type { NoteKey } from '@svc/protocol/transparency/note'
+import { readPolicy } from '@svc/protocol/transparency/policy'
 import type { GivenLogs } from '@svc/verifier/log-facts'
 import { readLogKey } from '@svc/verifier/pinned-keys'
 import { UsageError } from '../errors.ts'

@@ -2,7 +2,7 @@ import { discovery, keys as keysEndpoint, type SigningKeys } from '@svc/api/info
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type FollowedKeys, followKeys } from '@svc/protocol/follow-keys'
 import { issuerKeyId } from '@svc/protocol/ids'
-import type { NoteKey } from '@svc/transparency/note'
+import type { NoteKey } from '@svc/protocol/transparency/note'
 import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import type { Command } from 'commander'
 import { Failure, NotVerified, UsageError } from '../errors.ts'

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { type FollowedBefore, followKeys } from '@svc/protocol/follow-keys'
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
-import { formatKey, type NoteKey } from '@svc/transparency/note'
+import { formatKey, type NoteKey } from '@svc/protocol/transparency/note'
 import { type ListedChanges, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { Failure } from '../errors.ts'
 import { readJson, writeJson } from './folder.ts'

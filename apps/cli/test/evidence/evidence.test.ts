@@ -1,13 +1,13 @@
 // Statements that the gateway signs for an owner, and that anyone can check.
 
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { statementSigner } from '@svc/devnet/services/statement-signer'
 import { toHex } from '@svc/protocol/bytes'
 import type { DsseEnvelope, SigstoreBundle } from '@svc/protocol/dsse'
 import { namedKey } from '@svc/protocol/key-changes'
 import { ed25519Signer } from '@svc/protocol/keys'
+import { formatKey } from '@svc/protocol/transparency/note'
 import { endorsement } from '@svc/sdk/test/key-changes'
-import { statementSigner } from '@svc/testbed/statement-signer'
-import { formatKey } from '@svc/transparency/note'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { useLockerHome } from '../locker.ts'
 import { exits, includes, jsonDocument, openHome, type TestHome } from '../world.ts'

@@ -1,9 +1,9 @@
 // A machine that knows nothing but the wallet.
 
 import { readFile, writeFile } from 'node:fs/promises'
+import { seedReceipt } from '@svc/devnet/services/seed-lockers'
 import { type ListedLocker, lockerOf, type Signer } from '@svc/sdk'
 import { newEd25519, useHouse } from '@svc/sdk/test/lockers'
-import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { KnownLocker } from '../../src/setup/known-lockers.ts'
 import { newWallet } from '../locker.ts'

@@ -1,6 +1,6 @@
 // Who is calling: signed envelopes, shared secrets, and tokens of identity providers.
 
-import { createAudienceCheck } from '@svc/guard/audience'
+import { createAudienceCheck } from '@svc/service/guard/audience'
 import type { Context } from '../context.ts'
 import { type Callers, createCallers } from './callers.ts'
 import {

@@ -1,10 +1,15 @@
 // Who is calling, by a signed envelope. The checks run in the order of this page; the first that fails is answered.
 
 import type { Database } from '@svc/database/open'
-import { addressKey } from '@svc/guard/address-key'
-import type { AudienceCheck } from '@svc/guard/audience'
-import { createNonces } from '@svc/guard/nonces'
-import type { RateLimiter } from '@svc/guard/rate-limiter'
+import { lockerId } from '@svc/protocol/ids'
+import { sigAlgOf } from '@svc/protocol/keys'
+import type { Op } from '@svc/protocol/names'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { RequestEnvelope } from '@svc/protocol/request-envelope'
+import { addressKey } from '@svc/service/guard/address-key'
+import type { AudienceCheck } from '@svc/service/guard/audience'
+import { createNonces } from '@svc/service/guard/nonces'
+import type { RateLimiter } from '@svc/service/guard/rate-limiter'
 import {
   type Candidates,
   createSignerFinder,
@@ -12,15 +17,10 @@ import {
   notSignedForLocker,
   type SignedText,
   type Signer,
-} from '@svc/guard/signers'
-import { readEnvelope, requireMatchingEnvelope, type SignedEnvelope } from '@svc/http-service/envelope'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
-import { lockerId } from '@svc/protocol/ids'
-import { sigAlgOf } from '@svc/protocol/keys'
-import type { Op } from '@svc/protocol/names'
-import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { RequestEnvelope } from '@svc/protocol/request-envelope'
+} from '@svc/service/guard/signers'
+import { readEnvelope, requireMatchingEnvelope, type SignedEnvelope } from '@svc/service/http/envelope'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import type { Continuity } from '../continuity/continuity.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { lockerNotFound, lockerNotOpen, receiptNotFound } from './errors.ts'

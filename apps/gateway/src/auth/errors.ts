@@ -1,8 +1,8 @@
 // What is not there, for every room that looks for receipts and lockers.
 
-import { ServiceError } from '@svc/http-service/service-error'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { ServiceError } from '@svc/service/service-error'
 import type { Continuity } from '../continuity/continuity.ts'
 
 /** `continuity` where receipts are read: what changes something is refused while the database is behind. */

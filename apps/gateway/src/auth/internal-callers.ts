@@ -1,9 +1,9 @@
 // Callers that hold a shared secret: internal callers, which may send an OIDC token instead, and oracles.
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { Mode } from '@svc/http-service/config'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import type { Mode } from '@svc/service/program/config'
+import { ServiceError } from '@svc/service/service-error'
 import { bearerToken } from './bearer-token.ts'
 import type { OidcIdentity, OidcVerifier } from './oidc.ts'
 

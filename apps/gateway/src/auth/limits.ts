@@ -1,8 +1,8 @@
 // Rate limits. A request is counted before its work is done.
 
-import { addressKey } from '@svc/guard/address-key'
-import type { Signer } from '@svc/guard/signers'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import { addressKey } from '@svc/service/guard/address-key'
+import type { Signer } from '@svc/service/guard/signers'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Context } from '../context.ts'
 
 /**

@@ -1,8 +1,8 @@
 // Reads JWTs that an identity provider signed, and says which service is calling.
 
 import type { ErrorCode } from '@svc/api/errors'
-import { ServiceError } from '@svc/http-service/service-error'
 import { readAtMost } from '@svc/protocol/read-at-most'
+import { ServiceError } from '@svc/service/service-error'
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTPayload, jwtVerify } from 'jose'
 import { bearerToken } from './bearer-token.ts'
 

@@ -2,7 +2,7 @@
 // there can be read. Of one that is taken down, no bytes are served. Statements and proofs of both stay.
 
 import type { LockerRestriction } from '@svc/api/lockers'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import type { Locker } from '../db/schema.ts'
 
 type Restricted = Pick<Locker, 'restriction'>

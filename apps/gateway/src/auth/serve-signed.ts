@@ -1,9 +1,9 @@
 // Serves endpoints that need a signed envelope.
 
 import { type Endpoint, type EnvelopeAuth, maxBodyBytes } from '@svc/api/endpoint'
-import { hasEnvelopeHeaders, missingEnvelope, requireEnvelopeHeaders } from '@svc/http-service/envelope'
-import { type Operation, serveKnown } from '@svc/http-service/serve'
-import type { Service } from '@svc/http-service/service'
+import { hasEnvelopeHeaders, missingEnvelope, requireEnvelopeHeaders } from '@svc/service/http/envelope'
+import { type Operation, serveKnown } from '@svc/service/http/serve'
+import type { Service } from '@svc/service/http/service'
 import type { Auth } from './auth.ts'
 import type { EnvelopeWalletCaller, LockerCaller, ReceiptCaller } from './callers.ts'
 import { requireWritable } from './restrictions.ts'

@@ -1,6 +1,6 @@
 // Settings of auth: identity providers, shared secrets, and rate limits.
 
-import type { Mode, SettingsReader } from '@svc/http-service/config'
+import type { Mode, SettingsReader } from '@svc/service/program/config'
 
 /** Tokens of one identity provider. */
 export interface TokenConfig {

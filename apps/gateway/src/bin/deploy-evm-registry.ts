@@ -2,9 +2,9 @@
 // setting that names it; everything else goes to standard error.
 
 import { ROLES } from '@svc/api/networks'
-import { SettingsReader, type Variables } from '@svc/http-service/config'
 import { createEvmAccount, type EvmAccount } from '@svc/payments/evm/account'
 import { watchTransaction } from '@svc/payments/evm/outcome'
+import { SettingsReader, type Variables } from '@svc/service/program/config'
 import type { Address } from 'viem'
 import { createEvmRegistry, prepareDeployment } from '../publication/evm-registry/client.ts'
 import { readRegistryContract, readRegistryKey } from '../publication/evm-registry/settings.ts'

@@ -1,7 +1,7 @@
 // `svc-gateway migrate-to-postgres`: moves the SQLite database of a stopped gateway to the empty PostgreSQL database that
 // TARGET_DATABASE_URL names. See docs/operations.md.
 
-import { SettingsReader } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/service/program/config'
 import { readConfig } from '../config.ts'
 import { moveDatabase } from '../db/move/move-database.ts'
 

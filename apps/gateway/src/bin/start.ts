@@ -1,9 +1,9 @@
 // `svc-gateway start`: the gateway, until it is stopped.
 
 import cluster from 'node:cluster'
-import { createLog } from '@svc/http-service/log'
-import { startProcesses } from '@svc/http-service/processes'
-import { runUntilStopped } from '@svc/http-service/run'
+import { createLog } from '@svc/service/program/log'
+import { startProcesses } from '@svc/service/program/processes'
+import { runUntilStopped } from '@svc/service/program/run'
 import { readConfig } from '../config.ts'
 
 export async function run(): Promise<void> {

@@ -1,6 +1,6 @@
 // `svc-gateway <command>`: what an operator runs, configured by the environment. Each command is a file beside this one.
 
-import { importBundled } from '@svc/http-service/bundle'
+import { importBundled } from '@svc/service/program/bundle'
 
 interface Command {
   /** For a command with arguments. */

@@ -1,7 +1,7 @@
 // What the operator's commands share: the gateway's rooms without its port and its workers, and who is at the keyboard.
 
 import { userInfo } from 'node:os'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { readConfig } from '../config.ts'
 import type { Context } from '../context.ts'
 import { openTools } from '../open-tools.ts'

@@ -1,6 +1,6 @@
 // What the gateway may spend on others: on publishing statements, and on x402 payments that fail. 0 means no limit.
 
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 
 /** One for each key that pays; what the publication key deposits in accounts is counted apart from its fees. */
 export const BUDGETS = ['publication', 'registry_rent', 'evm_registry', 'x402_primary', 'x402_evm'] as const

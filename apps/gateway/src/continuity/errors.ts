@@ -1,5 +1,5 @@
-import { clockDifference } from '@svc/guard/clock-guard'
-import { ServiceError } from '@svc/http-service/service-error'
+import { clockDifference } from '@svc/service/guard/clock-guard'
+import { ServiceError } from '@svc/service/service-error'
 
 const WAIT = 'the operator has been told by /health; try again later'
 

@@ -2,9 +2,9 @@
 
 import type { Place } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
-import type { Log } from '@svc/http-service/log'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import type { SolanaNodes } from '@svc/payments/solana/nodes'
+import type { Log } from '@svc/service/program/log'
 import type { Db } from '../db/schema.ts'
 import { anchoredGap, type LogGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
 import { type Compared, compareWithJournal, countMissing, type JournalPlace, type Missing, NOTHING } from './missing.ts'

@@ -6,7 +6,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { filesIn } from '@svc/database/journal/folder'
-import type { NonceTable } from '@svc/guard/tables'
+import type { NonceTable } from '@svc/service/guard/tables'
 import type { Db } from '../db/schema.ts'
 
 const NONCE = '.nonce'

@@ -1,7 +1,7 @@
 // Where the journal is, how long it is kept, and how far clocks may differ.
 
 import { join, resolve } from 'node:path'
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 import { besideDatabase, type DatabasePlace } from '../db/settings.ts'
 
 export interface ContinuityConfig {

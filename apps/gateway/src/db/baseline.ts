@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import type { ColumnTypes, DialectName } from '@svc/database/dialects'
 import type { Change } from '@svc/database/migrate'
 import { isSqlite } from '@svc/database/prepared'
-import { createGuardTables } from '@svc/guard/tables'
-import { createQueueTables } from '@svc/queue/tables'
+import { createQueueTables } from '@svc/database/queue/tables'
+import { createGuardTables } from '@svc/service/guard/tables'
 import { type RawBuilder, sql } from 'kysely'
 
 type Statements = (column: ColumnTypes, dialect: DialectName) => RawBuilder<unknown>[]

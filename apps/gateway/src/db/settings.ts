@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path'
 import type { PostgresLimits } from '@svc/database/postgres'
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 
 export interface DatabaseConfig {
   /** For queries, of all processes on this machine together. */

@@ -1,7 +1,7 @@
 // Attests a locker: one version of its manifest becomes the next statement of its receipt.
 
 import { singleFlight } from '@svc/concurrency/sharing'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { lockerNotFound, lockerNotOpen, receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'

@@ -3,7 +3,7 @@
 // holds the one number that this takes.
 
 import type { Provider } from '@svc/api/purchases'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../context.ts'
 import type { AttestationTable, Locker } from '../db/schema.ts'
 import { termsOf, unitsOf } from '../lockers/terms.ts'

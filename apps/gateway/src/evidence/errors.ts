@@ -1,4 +1,4 @@
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 
 export function emptyFileList(): ServiceError {
   return new ServiceError('EMPTY_FILE_LIST', 'cannot attest an empty file list', {

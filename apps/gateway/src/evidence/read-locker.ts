@@ -2,7 +2,7 @@
 // gateway is set to hash bytes, are as they were confirmed.
 
 import { limit } from '@svc/concurrency/locks'
-import type { ServiceError } from '@svc/http-service/service-error'
+import type { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../context.ts'
 import type { Db, Locker } from '../db/schema.ts'
 import { createObjectReader, type HashObject } from '../files/confirm/hash-object.ts'

@@ -1,7 +1,7 @@
 // Settings of attestations: how statements are made, and which are made without a request.
 
-import type { SettingsReader } from '@svc/http-service/config'
 import type { CheckMode } from '@svc/protocol/evidence'
+import type { SettingsReader } from '@svc/service/program/config'
 
 export interface AttestConfig {
   checkMode: CheckMode

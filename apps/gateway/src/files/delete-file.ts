@@ -1,7 +1,7 @@
 import type { Query } from '@svc/api/endpoint'
 import type * as files from '@svc/api/files'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { LockerCaller } from '../auth/callers.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'

@@ -1,7 +1,7 @@
 // Uploads that clients send straight to a provider. No client reports that its upload is done: the file takes the bytes
 // when they are first found, at the latest when the sweep looks for them.
 
-import type { ServiceError } from '@svc/http-service/service-error'
+import type { ServiceError } from '@svc/service/service-error'
 import type { ObjectKey } from '@svc/storage/provider'
 import { isRestrictionError } from '../auth/restrictions.ts'
 import { type Context, unixNow } from '../context.ts'

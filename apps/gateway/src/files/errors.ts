@@ -1,7 +1,7 @@
 // Upload errors name the layer that failed and what to do next (FILE-31).
 
 import type { ErrorCode, UploadDetails } from '@svc/api/errors'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { ProviderError } from '@svc/storage/provider'
 
 export function uploadError(

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { freeChunks, type OwnedChunks } from '@svc/http-service/byte-streams'
 import { withPrefix } from '@svc/protocol/bytes'
+import { freeChunks, type OwnedChunks } from '@svc/service/http/byte-streams'
 import type { HashThread, ThreadHash } from './confirm/hash-thread.ts'
 
 interface HashedBytes {

@@ -1,8 +1,8 @@
 // What a client may ask of a file that it creates: a name, a content type, and the hash that its bytes will have.
 
-import { type InvalidInput, type ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { toHex, withPrefix } from '@svc/protocol/bytes'
 import { filenameProblem } from '@svc/protocol/filename'
+import { type InvalidInput, type ServiceError, ValidationError } from '@svc/service/service-error'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
 import { fileNotFound } from './errors.ts'

@@ -4,9 +4,9 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type * as files from '@svc/api/files'
-import { type InvalidInput, ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { filenameProblem } from '@svc/protocol/filename'
+import { type InvalidInput, ServiceError, ValidationError } from '@svc/service/service-error'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'

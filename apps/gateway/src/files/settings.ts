@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path'
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
-import { readDnsServers, type SettingsReader } from '@svc/http-service/config'
 import { DEFAULT_SYSTEM_PREFIX } from '@svc/protocol/filename'
+import { readDnsServers, type SettingsReader } from '@svc/service/program/config'
 import { type ProviderSettings, readProviderSettings } from '@svc/storage/drivers'
 import type { ProvidersConfig } from '@svc/storage/open-providers'
 

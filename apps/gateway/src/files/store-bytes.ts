@@ -2,7 +2,7 @@
 // be confirmed at once, and then placed. Until then nothing of it is visible, and what is refused is removed.
 
 import type { Readable } from 'node:stream'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded } from '../lockers/access.ts'

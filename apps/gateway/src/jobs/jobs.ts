@@ -1,8 +1,8 @@
 // Which function does which job, and which jobs run on a schedule.
 
-import { forgetNonces } from '@svc/guard/nonces'
-import { ServiceError } from '@svc/http-service/service-error'
-import { type JobRun, PermanentError, type Queue } from '@svc/queue/queue'
+import { type JobRun, PermanentError, type Queue } from '@svc/database/queue/queue'
+import { forgetNonces } from '@svc/service/guard/nonces'
+import { ServiceError } from '@svc/service/service-error'
 import { sweepKeys } from '../adapters/s3/credentials/sweep-keys.ts'
 import { forgetSpending } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'

@@ -1,8 +1,8 @@
 // Where the statement key is: in a setting or a file, or with a signer elsewhere that never gives it away.
 
-import { type Mode, readSecret, type SettingsReader } from '@svc/http-service/config'
-import { NO_KEY, readKey, readOptionalKey } from '@svc/http-service/keys'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { type Mode, readSecret, type SettingsReader } from '@svc/service/program/config'
+import { NO_KEY, readKey, readOptionalKey } from '@svc/service/program/keys'
 
 export interface KeyConfig {
   /** The public recovery key in hex, which clients pin with the others; null where there is none. */

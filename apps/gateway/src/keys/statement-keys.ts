@@ -3,10 +3,10 @@
 
 import { refreshing } from '@svc/concurrency/caches'
 import type { Database } from '@svc/database/open'
-import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { HANDOVER_SECONDS } from '@svc/protocol/keys'
+import { ServiceError } from '@svc/service/service-error'
 import type { Schema } from '../db/schema.ts'
 import { signingKeysAt } from './key-periods.ts'
 import type { KeySecrets } from './settings.ts'

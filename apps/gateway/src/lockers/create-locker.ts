@@ -1,7 +1,7 @@
-import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { ServiceError } from '@svc/service/service-error'
 import { receiptIsRenewal } from '../auth/errors.ts'
 import type { Note } from '../continuity/noted.ts'
 import type { Locker, PayRequestTable, Tx } from '../db/schema.ts'

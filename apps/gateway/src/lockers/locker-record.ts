@@ -3,7 +3,7 @@
 import type { LockerMetadata, LockerRecord } from '@svc/api/lockers'
 import { networkNamed } from '@svc/api/networks'
 import type { Provider } from '@svc/api/purchases'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { receiptMismatch } from '../auth/callers.ts'
 import { restrictionOf } from '../auth/restrictions.ts'
 import type { Locker } from '../db/schema.ts'

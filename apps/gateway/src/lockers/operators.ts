@@ -1,5 +1,5 @@
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { requireWritable } from '../auth/restrictions.ts'
 import type { Context } from '../context.ts'
 import type { RecordAccess } from '../continuity/access-changes.ts'

@@ -7,7 +7,7 @@
 // What is in parts or in the trash is in no file: each may be as much again as was bought.
 
 import { inJsonRows } from '@svc/database/prepared'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, Locker, Tx } from '../db/schema.ts'

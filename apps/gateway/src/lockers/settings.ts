@@ -1,4 +1,4 @@
-import type { Mode, SettingsReader } from '@svc/http-service/config'
+import type { Mode, SettingsReader } from '@svc/service/program/config'
 
 export interface LockerConfig {
   /** Whether a locker may be opened without the payer's signature. */

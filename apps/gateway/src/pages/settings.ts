@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 
 export interface PagesConfig {
   /** What the build of `apps/web` writes. */

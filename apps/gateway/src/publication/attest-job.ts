@@ -1,8 +1,8 @@
 // The job that attests a receipt, and the request that queues it.
 
 import type { AttestQueued } from '@svc/api/attestations'
-import { ServiceError } from '@svc/http-service/service-error'
-import { PermanentError } from '@svc/queue/queue'
+import { PermanentError } from '@svc/database/queue/queue'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { isCurrent, openLockerOf, publishesEach } from '../evidence/attest.ts'

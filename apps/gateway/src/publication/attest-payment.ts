@@ -1,6 +1,6 @@
 // Records the code of a payment, and publishes it in a memo where that is enabled.
 
-import { ServiceError } from '@svc/http-service/service-error'
+import { type JobRun, PermanentError } from '@svc/database/queue/queue'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import { watchTransaction } from '@svc/payments/solana/outcome'
 import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'
@@ -9,7 +9,7 @@ import { canonicalBytes } from '@svc/protocol/canonical'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { type JobRun, PermanentError } from '@svc/queue/queue'
+import { ServiceError } from '@svc/service/service-error'
 import { receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import { checkBudget, giveBack, type Refusal, spend } from '../budgets/budgets.ts'

@@ -4,7 +4,7 @@
 import type { PushResult } from '@svc/api/attestations'
 import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import { secondsToWait } from '../evidence/budget.ts'
 import { type DueLocker, deleteCronFailure, findDueLockers, recordCronFailure } from '../evidence/store.ts'

@@ -1,8 +1,8 @@
 // Settings of anchors: whether, how and at what cost statements are published on the primary chain.
 
-import type { SettingsReader } from '@svc/http-service/config'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { DEFAULT_CREDENTIAL_NAME } from '@svc/protocol/registry'
+import type { SettingsReader } from '@svc/service/program/config'
 
 export interface AnchorConfig {
   /** `memo` alone, or with an account in the attestation registry. */

@@ -1,9 +1,9 @@
 // An Idempotency-Key stands for one quote, for a day (PAY-06, PAY-07, AMB-50).
 
 import { hash } from 'node:crypto'
-import { addressKey } from '@svc/guard/address-key'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import { addressKey } from '@svc/service/guard/address-key'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import {
   findIdempotencyKey,

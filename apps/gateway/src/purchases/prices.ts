@@ -1,11 +1,11 @@
 // What storage costs right now: which provider is sold, and the price of an order on each leg that can pay it.
 
 import { PROVIDERS, type Price, type Provider } from '@svc/api/purchases'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { displayAmount, multiplyUsd } from '@svc/payments/amounts'
 import { type Market, type PricedLegs, priceOnMarket } from '@svc/payments/selling/price-legs'
 import { type PricedLeg, wireRate } from '@svc/payments/x402'
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 

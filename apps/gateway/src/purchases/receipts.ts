@@ -1,10 +1,10 @@
 // The receipts of payments: read, checked and found.
 
-import { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { canonicalTx, issuerKeyId, receiptId } from '@svc/protocol/ids'
 import { isReceiptSignedBy, receiptMessage, type SignedReceipt } from '@svc/protocol/receipt'
+import { ServiceError } from '@svc/service/service-error'
 import { receiptNotFound } from '../auth/errors.ts'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../keys/keys-at.ts'

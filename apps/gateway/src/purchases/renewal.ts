@@ -2,9 +2,9 @@
 // may pay: it can only gain by that. The receipt, the links and the statements of the locker stay as they are.
 
 import type { Quote, Renewal } from '@svc/api/purchases'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { receiptIsRenewal, receiptNotFound } from '../auth/errors.ts'
 import { requireWritable } from '../auth/restrictions.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'

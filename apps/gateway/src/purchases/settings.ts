@@ -2,9 +2,6 @@
 
 import { NETWORKS, type Network } from '@svc/api/networks'
 import { PROVIDERS, type Provider, type Terms } from '@svc/api/purchases'
-import type { SettingsReader } from '@svc/http-service/config'
-import { readEvmKey } from '@svc/http-service/evm-keys'
-import { readOptionalKey } from '@svc/http-service/keys'
 import {
   isPositive,
   readSalesConfig,
@@ -12,6 +9,9 @@ import {
   type SalesSecrets,
   settingsOf,
 } from '@svc/payments/selling/settings'
+import type { SettingsReader } from '@svc/service/program/config'
+import { readEvmKey } from '@svc/service/program/evm-keys'
+import { readOptionalKey } from '@svc/service/program/keys'
 
 export interface PaymentConfig extends SalesConfig {
   /** USD for one unit, as decimal text. */

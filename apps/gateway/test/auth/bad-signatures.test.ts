@@ -1,5 +1,5 @@
 import { forEachTest } from '@svc/devnet/for-tests'
-import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 
 const house = forEachTest(() => openTestGateway({ RATE_LIMIT_ADDRESS: '5' }))

@@ -1,9 +1,9 @@
 // For tests: drafts of signed requests. Any part of a draft can be spoilt before it is signed and sent.
 
 import { randomBytes } from 'node:crypto'
+import type { Identity, TestGateway, TestLocker } from '@svc/devnet/services/test-gateway'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { bodyBinding, type RequestEnvelope } from '@svc/protocol/request-envelope'
-import type { Identity, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { sendRaw } from './send-raw.ts'
 
 export interface Draft {

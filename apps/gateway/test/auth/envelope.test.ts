@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { toHex } from '@svc/protocol/bytes'
-import { EMPTY_BODY_SHA256, type RequestEnvelope } from '@svc/protocol/request-envelope'
 import {
   ed25519Identity,
   evmIdentity,
@@ -8,7 +6,9 @@ import {
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { toHex } from '@svc/protocol/bytes'
+import { EMPTY_BODY_SHA256, type RequestEnvelope } from '@svc/protocol/request-envelope'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Draft, draft, sendDraft } from './drafts.ts'
 import { type RawRequest, sendRaw } from './send-raw.ts'

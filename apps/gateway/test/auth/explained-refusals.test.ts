@@ -1,14 +1,14 @@
 // What a person reads when a signed request is refused: what was signed, what came, and what to do.
 
 import { forAllTests } from '@svc/devnet/for-tests'
-import { lockerId } from '@svc/protocol/ids'
 import {
   ed25519Identity,
   evmIdentity,
   type Identity,
   openTestGateway,
   type SignedCall,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { lockerId } from '@svc/protocol/ids'
 import { describe, expect, it } from 'vitest'
 
 const house = forAllTests(() => openTestGateway())

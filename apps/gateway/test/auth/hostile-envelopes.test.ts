@@ -1,14 +1,14 @@
 import { forEachDatabase } from '@svc/devnet/databases'
-import { toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
-import { canonicalJson, type Json } from '@svc/protocol/canonical'
-import { ed25519Signer } from '@svc/protocol/keys'
 import {
   ed25519Identity,
   expectRefusal,
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
+import { canonicalJson, type Json } from '@svc/protocol/canonical'
+import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { draft, type SignedPair } from './drafts.ts'
 import { sendRaw } from './send-raw.ts'

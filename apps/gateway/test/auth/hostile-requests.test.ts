@@ -1,8 +1,4 @@
 import { forAllTests } from '@svc/devnet/for-tests'
-import { writable } from '@svc/devnet/writable'
-import { fromHex, toBase58, toBase64Url, toHex, utf8 } from '@svc/protocol/bytes'
-import { ed25519Signer, evmAddressOf, personalSign } from '@svc/protocol/keys'
-import { encodeEnvelope, type RequestEnvelope } from '@svc/protocol/request-envelope'
 import {
   ed25519Identity,
   evmIdentity,
@@ -10,7 +6,11 @@ import {
   type Identity,
   openTestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
+import { fromHex, toBase58, toBase64Url, toHex, utf8 } from '@svc/protocol/bytes'
+import { ed25519Signer, evmAddressOf, personalSign } from '@svc/protocol/keys'
+import { encodeEnvelope, type RequestEnvelope } from '@svc/protocol/request-envelope'
 import { keccak256, serializeSignature } from 'viem'
 import { sign } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 import { type OidcIssuer, startOidcIssuer } from '@svc/devnet/oidc-issuer'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createInternalCallerCheck, type InternalCallerCheck } from '../../src/auth/internal-callers.ts'
 import type { OidcVerifier } from '../../src/auth/oidc.ts'

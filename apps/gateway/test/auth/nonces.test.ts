@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { Database } from '@svc/database/open'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { createNonces, forgetNonces } from '@svc/guard/nonces'
-import type { NonceTable } from '@svc/guard/tables'
-import { toHex } from '@svc/protocol/bytes'
 import {
   ed25519Identity,
   expectRefusal,
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { toHex } from '@svc/protocol/bytes'
+import { createNonces, forgetNonces } from '@svc/service/guard/nonces'
+import type { NonceTable } from '@svc/service/guard/tables'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'

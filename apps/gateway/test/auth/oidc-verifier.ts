@@ -1,7 +1,7 @@
 // For tests: a verifier for the tokens of a local issuer, and the outcomes of its verifications.
 
 import { type OidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { createOidcVerifier, type OidcVerifier } from '../../src/auth/oidc.ts'
 
 type Settings = Parameters<typeof createOidcVerifier>[0]

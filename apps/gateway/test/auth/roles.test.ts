@@ -1,5 +1,4 @@
 import { forAllTests } from '@svc/devnet/for-tests'
-import { OPS } from '@svc/protocol/names'
 import {
   ed25519Identity,
   evmIdentity,
@@ -7,7 +6,8 @@ import {
   type Identity,
   openTestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { OPS } from '@svc/protocol/names'
 import { describe, expect, it } from 'vitest'
 
 const EVERY_OP = [...OPS]

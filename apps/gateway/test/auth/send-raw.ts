@@ -2,7 +2,7 @@
 
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { Reply } from '@svc/testbed/test-gateway'
+import type { Reply } from '@svc/devnet/services/test-gateway'
 
 export interface RawRequest {
   method: string

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createPostgresDialect } from '@svc/database/postgres'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
-import { writable } from '@svc/devnet/writable'
 import {
   ed25519Identity,
   expectRefusal,
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
 import { Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openTestSession, publicBytes } from '../adapters/http/sessions/sessions.ts'

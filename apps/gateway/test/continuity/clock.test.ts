@@ -2,7 +2,7 @@ import type { Health } from '@svc/api/info'
 import { poll } from '@svc/concurrency/retry'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { afterEach, expect, it, vi } from 'vitest'
 
 /** The house has a clock of its own, so only what looks at the clock of the process sees the jump. */

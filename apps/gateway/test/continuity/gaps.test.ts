@@ -1,5 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
-import { createLog } from '@svc/http-service/log'
+import { createLog } from '@svc/service/program/log'
 import { expect, it } from 'vitest'
 import { createGaps } from '../../src/continuity/gaps.ts'
 import { migrations } from '../../src/db/migrations.ts'

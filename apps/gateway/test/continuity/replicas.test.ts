@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import type { LockerRecord } from '@svc/api/lockers'
 import { testClock } from '@svc/devnet/clock'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
-import { writable } from '@svc/devnet/writable'
 import {
   ed25519Identity,
   expectRefusal,
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCommand } from '../gateway-process.ts'
 import { type CopiedDatabase, copyDatabase, dropBackup } from './copy-database.ts'

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testClock } from '@svc/devnet/clock'
-import { type Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
+import { type Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/devnet/services/test-gateway'
 import type { Overrides } from '../../src/context.ts'
 import { type CopiedDatabase, copyDatabase, dropBackup } from './copy-database.ts'
 

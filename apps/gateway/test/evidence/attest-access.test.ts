@@ -1,5 +1,4 @@
 import { forAllTests } from '@svc/devnet/for-tests'
-import { lockerId } from '@svc/protocol/ids'
 import {
   ed25519Identity,
   evmIdentity,
@@ -8,7 +7,8 @@ import {
   openTestGateway,
   type SignedCall,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { lockerId } from '@svc/protocol/ids'
 import { beforeEach, expect, it } from 'vitest'
 import { askToAttest, attest, statusOf } from './attest.ts'
 

@@ -7,7 +7,7 @@ import {
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { askToAttest, attest, expectChain, type HeldStorage, heldStorage } from './attest.ts'
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { AttestAnswer, Attestation, AttestQueued } from '@svc/api/attestations'
-import type { Identity, Reply, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
+import type { Identity, Reply, TestGateway, TestLocker } from '@svc/devnet/services/test-gateway'
 import { expect } from 'vitest'
 import type { StatementTable } from '../../src/db/schema.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'

@@ -6,7 +6,7 @@ import {
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
 import { askToAttest, attest, objectPath, queueToAttest, statusOf } from './attest.ts'

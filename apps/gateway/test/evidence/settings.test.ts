@@ -1,4 +1,4 @@
-import { SettingsReader, type Variables } from '@svc/http-service/config'
+import { SettingsReader, type Variables } from '@svc/service/program/config'
 import { describe, expect, it } from 'vitest'
 import { readAttestConfig } from '../../src/evidence/settings.ts'
 

@@ -1,6 +1,6 @@
 // What anybody may ask a gateway for, and what keeps it from costing too much.
 
-import type { StrangerRequest } from '@svc/testbed/flood'
+import type { StrangerRequest } from '@svc/devnet/services/flood'
 
 /** What a stranger may know of a gateway. */
 export interface Known {

@@ -1,6 +1,6 @@
 import type { UrlSet } from '@svc/api/file-entries'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
-import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readExpectedHash } from '../../src/files/name-files.ts'

@@ -1,16 +1,16 @@
 import { startDnsServer } from '@svc/devnet/dns-server'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { openSource } from '@svc/outgoing/open-source'
-import { createResolver } from '@svc/outgoing/resolve'
-import { forbiddenUrls, startTrap } from '@svc/outgoing/test/address-forms'
-import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import {
   ed25519Identity,
   expectRefusal,
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { openSource } from '@svc/outgoing/open-source'
+import { createResolver } from '@svc/outgoing/resolve'
+import { forbiddenUrls, startTrap } from '@svc/outgoing/test/address-forms'
+import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import { type ErrorReply, manifestOf } from './confirm/confirm.ts'

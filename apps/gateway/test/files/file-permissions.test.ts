@@ -1,5 +1,11 @@
 import { forAllTests } from '@svc/devnet/for-tests'
-import { ed25519Identity, evmIdentity, expectRefusal, type Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import {
+  ed25519Identity,
+  evmIdentity,
+  expectRefusal,
+  type Identity,
+  openTestGateway,
+} from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { insertFiles, lockerRow, storeFile } from './files.ts'
 

@@ -1,8 +1,8 @@
 import type { UrlSet } from '@svc/api/file-entries'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { ed25519PublicKey } from '@svc/protocol/keys'
 import { readToken } from '@svc/protocol/short-url'
-import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { storeFile } from './files.ts'
 

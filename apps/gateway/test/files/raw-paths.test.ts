@@ -1,5 +1,5 @@
 import { forAllTests } from '@svc/devnet/for-tests'
-import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { callRaw, lockerRow, sendRaw, storeFile } from './files.ts'
 

@@ -1,7 +1,7 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
-import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'

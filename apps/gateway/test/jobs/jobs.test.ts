@@ -1,6 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
-import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JobPayloads } from '../../src/jobs/job-payloads.ts'
 import { openTestSession } from '../adapters/http/sessions/sessions.ts'

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { writable } from '@svc/devnet/writable'
 import {
   ed25519Identity,
   expectRefusal,
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openTestSession } from '../adapters/http/sessions/sessions.ts'
 

@@ -1,8 +1,5 @@
 import { LockerList } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { writable } from '@svc/devnet/writable'
-import { schemaCheck } from '@svc/http-service/validate'
-import { lockerId } from '@svc/protocol/ids'
 import {
   ed25519Identity,
   evmIdentity,
@@ -11,7 +8,10 @@ import {
   openTestGateway,
   type SignedCall,
   type TestGateway,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
+import { lockerId } from '@svc/protocol/ids'
+import { schemaCheck } from '@svc/service/http/validate'
 import { ExplainNode, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operatedBy, purchasesOf } from '../../src/lockers/store.ts'

@@ -1,15 +1,15 @@
 import type { RefreshedLocker } from '@svc/api/lockers'
 import { LockerMetadata, LockerRecord } from '@svc/api/lockers'
-import { writable } from '@svc/devnet/writable'
-import { schemaCheck } from '@svc/http-service/validate'
-import { lockerId as lockerIdOf } from '@svc/protocol/ids'
 import {
   ed25519Identity,
   expectRefusal,
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
+import { lockerId as lockerIdOf } from '@svc/protocol/ids'
+import { schemaCheck } from '@svc/service/http/validate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const owner = ed25519Identity()

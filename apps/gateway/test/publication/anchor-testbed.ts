@@ -13,8 +13,6 @@ import type { PrimaryChain } from '@svc/devnet/primary-chain/chain'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
 import { startRateServer } from '@svc/devnet/rate-server'
-import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
-import type { Variables } from '@svc/http-service/config'
 import {
   ed25519Identity,
   type Identity,
@@ -24,7 +22,9 @@ import {
   type TestGateway,
   type TestLocker,
   testGatewayOf,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
+import type { Variables } from '@svc/service/program/config'
 import { afterEach, expect } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import type { PublicationTable } from '../../src/db/schema.ts'

@@ -2,15 +2,15 @@ import { rm } from 'node:fs/promises'
 import type { AttestQueued } from '@svc/api/attestations'
 import type { ErrorBody } from '@svc/api/errors'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { writable } from '@svc/devnet/writable'
-import { ProviderError } from '@svc/storage/provider'
 import {
   ed25519Identity,
   expectRefusal,
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
+import { ProviderError } from '@svc/storage/provider'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ATTEST_ATTEMPTS } from '../../src/publication/attest-job.ts'
 import {

@@ -2,15 +2,15 @@ import { rm } from 'node:fs/promises'
 import type { ErrorBody } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
-import { writable } from '@svc/devnet/writable'
-import type { Variables } from '@svc/http-service/config'
 import {
   ed25519Identity,
   expectRefusal,
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
+import type { Variables } from '@svc/service/program/config'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { attest, expectChain, objectPath, statementsOf } from '../evidence/attest.ts'
 import { watchedStorage } from '../files/confirm/confirm.ts'

@@ -1,12 +1,12 @@
 import { forAllTests } from '@svc/devnet/for-tests'
-import { seedOracleRecord } from '@svc/testbed/seed-statements'
+import { seedOracleRecord } from '@svc/devnet/services/seed-statements'
 import {
   ed25519Identity,
   expectRefusal,
   type Identity,
   type SignedCall,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
 import { findLockerOf } from '../../src/files/store.ts'
 import { attest, queueToAttest } from '../evidence/attest.ts'

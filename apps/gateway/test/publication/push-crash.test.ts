@@ -1,6 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
-import type { TestLocker } from '@svc/testbed/test-gateway'
+import type { TestLocker } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { askToAttest, attest } from '../evidence/attest.ts'
 import { askToPush, expectAnchors, filledLocker, publicationsOf, push, useAnchorTestbed } from './anchor-testbed.ts'

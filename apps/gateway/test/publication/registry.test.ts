@@ -12,9 +12,9 @@ import type { Health } from '@svc/api/info'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
+import type { TestGateway, TestLocker } from '@svc/devnet/services/test-gateway'
 import { toBase58 } from '@svc/protocol/bytes'
 import { decodeRecord, REGISTRY_PROGRAM, readRegistryAccount } from '@svc/protocol/registry'
-import type { TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import {
   getAttestationDecoder,
   getCredentialDecoder,

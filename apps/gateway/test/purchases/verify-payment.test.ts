@@ -1,11 +1,11 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { startLocalChains } from '@svc/devnet/local-chains'
+import { buy, expectError, openMarket, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/devnet/services/market'
+import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
 import { receiptId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { buy, expectError, openMarket, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/testbed/market'
-import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 const market = forAllTests(() => openMarket())

@@ -1,7 +1,7 @@
 import type { Stats } from '@svc/api/info'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
-import type { TestGateway } from '@svc/testbed/test-gateway'
+import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { beforeAll, expect, it } from 'vitest'
 import { attest } from '../evidence/attest.ts'
 import { filledLocker, push, startAnchorTestbed } from '../publication/anchor-testbed.ts'

@@ -1,6 +1,6 @@
 import { alarms, MAX_ALARMS } from '@svc/api/witness'
-import { serve } from '@svc/http-service/serve'
-import type { Service } from '@svc/http-service/service'
+import { serve } from '@svc/service/http/serve'
+import type { Service } from '@svc/service/http/service'
 import type { Context } from '../context.ts'
 import { findAlarms } from './store.ts'
 import { alarmView } from './view.ts'

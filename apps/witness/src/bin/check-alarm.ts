@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readKey } from '@svc/transparency/note'
+import { readKey } from '@svc/protocol/transparency/note'
 import { checkAlarm } from '../monitor/check-alarm.ts'
 
 const USAGE = 2

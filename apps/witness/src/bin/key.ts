@@ -1,5 +1,5 @@
-import { ConfigError } from '@svc/http-service/config'
-import { formatKey } from '@svc/transparency/note'
+import { formatKey } from '@svc/protocol/transparency/note'
+import { ConfigError } from '@svc/service/program/config'
 import { readConfig } from '../config.ts'
 import { witnessKey } from '../create-context.ts'
 

@@ -1,10 +1,10 @@
 // The logs that are witnessed, and other witnesses: a policy in a file that may change while the program runs.
 
 import { readFileSync, statSync } from 'node:fs'
-import { ConfigError } from '@svc/http-service/config'
-import type { Log } from '@svc/http-service/log'
-import type { NoteKey } from '@svc/transparency/note'
-import { type Policy, readPolicy } from '@svc/transparency/policy'
+import type { NoteKey } from '@svc/protocol/transparency/note'
+import { type Policy, readPolicy } from '@svc/protocol/transparency/policy'
+import { ConfigError } from '@svc/service/program/config'
+import type { Log } from '@svc/service/program/log'
 
 export interface KnownLogs {
   /** As the file says now. */

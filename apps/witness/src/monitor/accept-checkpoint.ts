@@ -2,8 +2,8 @@
 
 import { equalBytes, toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
-import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
-import { MAX_NOTE_BYTES } from '@svc/transparency/note'
+import type { SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { MAX_NOTE_BYTES } from '@svc/protocol/transparency/note'
 import type { NewAlarm } from '../alarms/store.ts'
 import { type BoundedGet, textOf, Unreadable } from './bounded-get.ts'
 import type { LogReader } from './log-reader.ts'

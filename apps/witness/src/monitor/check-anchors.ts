@@ -2,7 +2,7 @@
 
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
-import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
+import { logAnchorMemo, logAnchorPayload } from '@svc/protocol/transparency/anchor'
 import { findTransaction, isCanonically, publishes, txSucceeded } from '@svc/verifier/anchor-transaction'
 import { readStatementBody } from '@svc/verifier/envelope-facts'
 import type { Rpc } from '@svc/verifier/rpc'

@@ -1,7 +1,7 @@
 // Alarms about entries of a log, with what anybody needs to check them.
 
 import type { AlarmKind } from '@svc/api/witness'
-import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
+import type { SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import type { NewAlarm } from '../alarms/store.ts'
 import type { LoggedEntry } from './judge-statements.ts'
 import type { LogReader } from './log-reader.ts'

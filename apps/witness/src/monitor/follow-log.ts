@@ -1,7 +1,7 @@
 // One look at a log: its checkpoint, the entries that are new, some old ones, its anchors, and what others see of it.
 
-import { readSigned, type SignedCheckpoint } from '@svc/transparency/checkpoint'
-import type { NoteKey } from '@svc/transparency/note'
+import { readSigned, type SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import type { NoteKey } from '@svc/protocol/transparency/note'
 import type { Rpc } from '@svc/verifier/rpc'
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
 import { resolveAlarm } from '../alarms/store.ts'

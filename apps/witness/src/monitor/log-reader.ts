@@ -1,12 +1,12 @@
 // What a log publishes: its checkpoint, and tiles that are believed once they lead to the root of one.
 
 import { concat } from '@svc/protocol/bytes'
-import { type Checkpoint, readSigned, type SignedCheckpoint } from '@svc/transparency/checkpoint'
-import { MAX_NOTE_BYTES, type NoteKey } from '@svc/transparency/note'
-import { formatProof } from '@svc/transparency/proof'
-import { proveInclusion, type ReadTile, readPrefix } from '@svc/transparency/prove'
-import { readEntryBundle, TILE_WIDTH, type TilePlace, tilePath, tileWidth } from '@svc/transparency/tiles'
-import { HASH_BYTES, type Hash, isIncluded, leafHash } from '@svc/transparency/tree'
+import { type Checkpoint, readSigned, type SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { MAX_NOTE_BYTES, type NoteKey } from '@svc/protocol/transparency/note'
+import { formatProof } from '@svc/protocol/transparency/proof'
+import { proveInclusion, type ReadTile, readPrefix } from '@svc/protocol/transparency/prove'
+import { readEntryBundle, TILE_WIDTH, type TilePlace, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
+import { HASH_BYTES, type Hash, isIncluded, leafHash } from '@svc/protocol/transparency/tree'
 import { type BoundedGet, textOf, Unreadable } from './bounded-get.ts'
 
 /** A log, and where it publishes. */

@@ -1,8 +1,8 @@
 // The entries of a bundle as the log has them, with what the gateway shows for each.
 
 import { toHex } from '@svc/protocol/bytes'
-import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
-import { TILE_WIDTH } from '@svc/transparency/tiles'
+import type { SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { TILE_WIDTH } from '@svc/protocol/transparency/tiles'
 import type { Context } from '../context.ts'
 import type { GatewayReader } from './gateway-reader.ts'
 import type { LoggedEntry } from './judge-statements.ts'

@@ -1,6 +1,6 @@
 // Looks at old entries again, a few in each round: what was shown once must stay.
 
-import { TILE_WIDTH } from '@svc/transparency/tiles'
+import { TILE_WIDTH } from '@svc/protocol/transparency/tiles'
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
 import { findCauses, type NewAlarm, resolveAlarm } from '../alarms/store.ts'
 import { unixNow } from '../context.ts'

@@ -1,9 +1,9 @@
 // Cosigns a checkpoint that begins with all entries of the one before (C2SP tlog-witness).
 
 import { equalBytes, toHex } from '@svc/protocol/bytes'
-import { type Checkpoint, cosign } from '@svc/transparency/checkpoint'
-import { formatNote, formatSignature, isSignedBy, type NoteKey, signaturesOf } from '@svc/transparency/note'
-import { EMPTY_ROOT, isConsistent, type TreeHead } from '@svc/transparency/tree'
+import { type Checkpoint, cosign } from '@svc/protocol/transparency/checkpoint'
+import { formatNote, formatSignature, isSignedBy, type NoteKey, signaturesOf } from '@svc/protocol/transparency/note'
+import { EMPTY_ROOT, isConsistent, type TreeHead } from '@svc/protocol/transparency/tree'
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
 import { type NewAlarm, resolveAlarm } from '../alarms/store.ts'
 import { type Context, unixNow } from '../context.ts'

@@ -1,9 +1,9 @@
 // The body of `add-checkpoint` (C2SP tlog-witness).
 
 import { fromUtf8 } from '@svc/protocol/bytes'
-import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
-import { readHashes } from '@svc/transparency/proof'
-import type { Hash } from '@svc/transparency/tree'
+import { type Checkpoint, readCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { readHashes } from '@svc/protocol/transparency/proof'
+import type { Hash } from '@svc/protocol/transparency/tree'
 
 export interface AddRequest {
   oldSize: number

@@ -2,8 +2,8 @@
 
 import { fromHex, toHex, utf8 } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
-import type { Checkpoint } from '@svc/transparency/checkpoint'
-import type { TreeHead } from '@svc/transparency/tree'
+import type { Checkpoint } from '@svc/protocol/transparency/checkpoint'
+import type { TreeHead } from '@svc/protocol/transparency/tree'
 import type { CosignedRow, Db, Tx } from '../db/schema.ts'
 
 export interface Cosigned extends TreeHead {

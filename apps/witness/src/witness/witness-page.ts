@@ -1,5 +1,5 @@
 import { isoSeconds } from '@svc/protocol/evidence'
-import { formatKey } from '@svc/transparency/note'
+import { formatKey } from '@svc/protocol/transparency/note'
 import { countOpenAlarms } from '../alarms/store.ts'
 import type { Context } from '../context.ts'
 import { listCosigned } from './store.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLog } from '@svc/http-service/log'
+import { createLog } from '@svc/service/program/log'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openKnownLogs } from '../../src/logs/known-logs.ts'
 import { testLog } from '../requests.ts'

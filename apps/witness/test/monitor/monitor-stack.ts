@@ -1,9 +1,9 @@
 // A witness that monitors one gateway, with a clock that tests move.
 
 import type { Alarm } from '@svc/api/witness'
-import type { Variables } from '@svc/http-service/config'
-import { startTestWitness } from '@svc/testbed/witness'
-import { formatKey } from '@svc/transparency/note'
+import { startTestWitness } from '@svc/devnet/services/witness'
+import { formatKey } from '@svc/protocol/transparency/note'
+import type { Variables } from '@svc/service/program/config'
 import { post, requestBody } from '../requests.ts'
 import { NOW, startTestGateway } from './test-gateway.ts'
 

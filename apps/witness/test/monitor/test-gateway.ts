@@ -9,12 +9,12 @@ import { type EvidenceEnvelope, isoSeconds, issueStatement, type Statement } fro
 import { namedKey } from '@svc/protocol/key-changes'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
 import { DEFAULT_DOMAIN_TAG, SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
-import { signCheckpoint } from '@svc/transparency/checkpoint'
-import { EMPTY_EDGE, grow, rootOf } from '@svc/transparency/edge'
-import { formatKey } from '@svc/transparency/note'
-import { testKey } from '@svc/transparency/test/keys'
-import { entryBundle, readTilePath, TILE_WIDTH, tilePath } from '@svc/transparency/tiles'
-import { leafHash } from '@svc/transparency/tree'
+import { testKey } from '@svc/protocol/test/transparency/keys'
+import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { EMPTY_EDGE, grow, rootOf } from '@svc/protocol/transparency/edge'
+import { formatKey } from '@svc/protocol/transparency/note'
+import { entryBundle, readTilePath, TILE_WIDTH, tilePath } from '@svc/protocol/transparency/tiles'
+import { leafHash } from '@svc/protocol/transparency/tree'
 
 export const SIGNER = ed25519Signer(new Uint8Array(32).fill(7))
 export const NOW = 1_800_000_000

@@ -1,7 +1,7 @@
 // The scenarios of another witness (litewitness) with its keys, checkpoints and proofs.
 
 import { forAllTests } from '@svc/devnet/for-tests'
-import { startTestWitness } from '@svc/testbed/witness'
+import { startTestWitness } from '@svc/devnet/services/witness'
 import { expect, it } from 'vitest'
 import { post } from '../requests.ts'
 

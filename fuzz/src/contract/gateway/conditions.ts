@@ -2,7 +2,7 @@
 
 import type { Confirmation } from '@svc/api/purchases'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { ed25519Identity } from '@svc/testbed/signing'
+import { ed25519Identity } from '@svc/devnet/services/signing'
 import type { Given } from '../draft.ts'
 import type { Prepared } from '../prepare.ts'
 import { bearer } from './credentials.ts'

@@ -1,4 +1,4 @@
-import { type Identity, signCall } from '@svc/testbed/signing'
+import { type Identity, signCall } from '@svc/devnet/services/signing'
 import type { Credential } from '../draft.ts'
 
 interface Signs {

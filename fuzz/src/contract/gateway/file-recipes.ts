@@ -3,7 +3,7 @@
 import type { NewS3Key, NewWalletS3Key } from '@svc/api/s3-credentials'
 import type { TusToken } from '@svc/api/tus'
 import type { UploadSession } from '@svc/api/upload-sessions'
-import { ed25519Identity } from '@svc/testbed/signing'
+import { ed25519Identity } from '@svc/devnet/services/signing'
 import type { Given } from '../draft.ts'
 import { envelopeOf, uploadToken } from './credentials.ts'
 import { type GatewayWorld, type OwnedLocker, tokenOf } from './world.ts'

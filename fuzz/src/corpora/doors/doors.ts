@@ -2,11 +2,11 @@
 
 import type { S3Credentials } from '@svc/api/s3-credentials'
 import type { TusToken } from '@svc/api/tus'
+import { startTestGateway } from '@svc/devnet/services/gateway'
+import { seedLocker, seedReceipt } from '@svc/devnet/services/seed-lockers'
+import { ed25519Identity, signCall } from '@svc/devnet/services/signing'
 import { toBase64, utf8 } from '@svc/protocol/bytes'
 import { encodeKey } from '@svc/s3/xml'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { seedLocker, seedReceipt } from '@svc/testbed/seed-lockers'
-import { ed25519Identity, signCall } from '@svc/testbed/signing'
 import { openLine } from '../../contract/exchange.ts'
 import { signedHeaders } from '../../contract/s3/sign.ts'
 

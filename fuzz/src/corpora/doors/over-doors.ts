@@ -3,7 +3,7 @@
 
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { startDnsServer } from '@svc/devnet/dns-server'
-import { startTestAgent } from '@svc/testbed/agent'
+import { startTestAgent } from '@svc/devnet/services/agent'
 import type { Corpora, Outcome } from '../cases.ts'
 import { type Doors, openDoors } from './doors.ts'
 import { checkNames } from './names.ts'

@@ -1,5 +1,5 @@
 import { fromHex } from '@svc/protocol/bytes'
-import { isConsistent, isIncluded } from '@svc/transparency/tree'
+import { isConsistent, isIncluded } from '@svc/protocol/transparency/tree'
 import type { TreeCase } from '../cases.ts'
 
 export function treeProblem({ claim, proof, holds }: TreeCase): string | null {

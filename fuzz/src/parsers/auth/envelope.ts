@@ -1,12 +1,12 @@
 // The two headers of a signed request. An example is JSON: the envelope, which is then signed, and the request.
 
-import { readEnvelope, requireEnvelopeHeaders, requireMatchingEnvelope } from '@svc/http-service/envelope'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { CanonicalJsonError } from '@svc/protocol/canonical'
 import { type Ed25519Verifier, ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { decodeEnvelope, encodeEnvelope, isPersonallySignedBy, isSignedBy } from '@svc/protocol/request-envelope'
+import { readEnvelope, requireEnvelopeHeaders, requireMatchingEnvelope } from '@svc/service/http/envelope'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import { accepted, json, latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
 
 const NOW = 1_800_000_000

@@ -2,7 +2,7 @@
 
 import { startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { createOidcVerifier } from '@svc/gateway/auth/oidc'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { json, latin1, must, type Parser } from '../engine/parser.ts'
 
 const EMAIL = 'sponsor@services.example'

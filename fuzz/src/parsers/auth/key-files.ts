@@ -1,9 +1,9 @@
 // Private keys as files hold them: keypairs, hex, keystores of EVM wallets.
 
-import { parseKeySeed } from '@svc/http-service/keys'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { KeyFileError, keyTextOfKeystore, parseKey } from '@svc/sdk/node'
+import { parseKeySeed } from '@svc/service/program/keys'
 import { accepted, json, must, type Parser, text } from '../engine/parser.ts'
 
 const PASSWORD = 'password'

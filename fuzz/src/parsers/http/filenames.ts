@@ -5,9 +5,9 @@ import { posix, win32 } from 'node:path'
 import { inlineDisposition } from '@svc/gateway/adapters/http/file-headers'
 import { encodedName } from '@svc/gateway/adapters/tus/headers'
 import { isSameMediaType, mediaTypeProblem } from '@svc/gateway/files/media-type'
-import { pathValues } from '@svc/http-service/paths'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import { encodeKey } from '@svc/s3/xml'
+import { pathValues } from '@svc/service/http/paths'
 import { must, type Parser, text } from '../engine/parser.ts'
 
 const readPath = pathValues('/v1/lockers/{locker_id}/files/{+filename}')

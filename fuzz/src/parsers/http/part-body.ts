@@ -2,8 +2,8 @@
 
 import { Readable } from 'node:stream'
 import { readPartBody } from '@svc/gateway/adapters/http/sessions/part-body'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import { json, must, mustEqual, type Parser } from '../engine/parser.ts'
 import { splitAtRandom } from '../engine/random.ts'
 

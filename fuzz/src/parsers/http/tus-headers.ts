@@ -4,8 +4,8 @@ import { readChecksum } from '@svc/gateway/adapters/tus/checksums'
 import { partialIds } from '@svc/gateway/adapters/tus/concat'
 import { isChunk, numberOf, requireChunk, requireVersion } from '@svc/gateway/adapters/tus/headers'
 import { readMetadata } from '@svc/gateway/adapters/tus/metadata'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import { accepted, json, must, type Parser } from '../engine/parser.ts'
 
 const base64 = (value: string) => Buffer.from(value).toString('base64')

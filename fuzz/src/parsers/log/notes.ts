@@ -1,6 +1,7 @@
 // Signed notes, their keys and their signatures.
 
 import { utf8 } from '@svc/protocol/bytes'
+import { testKey } from '@svc/protocol/test/transparency/keys'
 import {
   formatKey,
   formatNote,
@@ -10,8 +11,7 @@ import {
   readKey,
   readNote,
   readSignatures,
-} from '@svc/transparency/note'
-import { testKey } from '@svc/transparency/test/keys'
+} from '@svc/protocol/transparency/note'
 import { must, type Parser, text } from '../engine/parser.ts'
 import { textsIn } from './vectors.ts'
 

@@ -1,9 +1,9 @@
 // Policies: which logs and witnesses somebody trusts.
 
-import { readCheckpoint } from '@svc/transparency/checkpoint'
-import { formatKey } from '@svc/transparency/note'
-import { judge, readPolicy } from '@svc/transparency/policy'
-import { testKey } from '@svc/transparency/test/keys'
+import { testKey } from '@svc/protocol/test/transparency/keys'
+import { readCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { formatKey } from '@svc/protocol/transparency/note'
+import { judge, readPolicy } from '@svc/protocol/transparency/policy'
 import { must, type Parser, text } from '../engine/parser.ts'
 import { textsIn } from './vectors.ts'
 

@@ -1,6 +1,6 @@
 // Paths of tiles, and bundles of entries. The first byte of a bundle says how many entries are asked for.
 
-import { entryBundle, hashesOf, readEntryBundle, readTilePath, tilePath } from '@svc/transparency/tiles'
+import { entryBundle, hashesOf, readEntryBundle, readTilePath, tilePath } from '@svc/protocol/transparency/tiles'
 import { latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
 
 export function open(): Parser {

@@ -2,11 +2,11 @@
 
 import { EVM, PRIMARY } from '@svc/api/networks'
 import type { PaymentLeg } from '@svc/api/quote'
-import { ServiceError } from '@svc/http-service/service-error'
 import { acceptedCharges, challengeHeader, challengeOf, chargesOf } from '@svc/payments/selling/mpp/challenge'
 import { type Credential, chargeOf, readCredential } from '@svc/payments/selling/mpp/credential'
 import { asProblem } from '@svc/payments/selling/mpp/problems'
 import { quoteTexts } from '@svc/payments/selling/quote-template'
+import { ServiceError } from '@svc/service/service-error'
 import { accepted, json, latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
 import { PAY_REQ_ID, TREASURY } from './solana-wire.ts'
 

@@ -3,7 +3,7 @@
 import { PRIMARY } from '@svc/api/networks'
 import { readPaymentSignature } from '@svc/gateway/purchases/protocols/x402/payment-signature'
 import { readSignIn, SignInRefused, signInChallenge } from '@svc/gateway/purchases/protocols/x402/sign-in'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { accepted, json, latin1, must, type Parser } from '../engine/parser.ts'
 import { PAY_REQ_ID, PAYER, TREASURY } from './solana-wire.ts'
 

@@ -4,7 +4,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { setImmediate } from 'node:timers/promises'
 import { urlToHttpOptions } from 'node:url'
-import { withSpan } from '@svc/tracing/active-span'
+import { withSpan } from '@svc/service/tracing/active-span'
 import { NodeProblem } from './node-pool.ts'
 
 /**

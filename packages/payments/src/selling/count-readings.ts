@@ -1,5 +1,5 @@
 import { NETWORKS, type Network } from '@svc/api/networks'
-import type { Log } from '@svc/http-service/log'
+import type { Log } from '@svc/service/program/log'
 import type { PaymentReader } from '../payment.ts'
 
 const OUTCOMES = ['known', 'unavailable', 'disputed'] as const

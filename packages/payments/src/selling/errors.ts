@@ -1,8 +1,8 @@
 // Refusals that a confirmation may get.
 
 import type { Network } from '@svc/api/networks'
-import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { ServiceError } from '@svc/service/service-error'
 import { displayAmount } from '../amounts.ts'
 import type { ChainPayment, RejectionReason } from '../payment.ts'
 

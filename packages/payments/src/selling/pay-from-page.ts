@@ -12,11 +12,11 @@ import type {
   sendPayment as sendPaymentEndpoint,
 } from '@svc/api/payment'
 import type { PaymentLeg } from '@svc/api/quote'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { canonicalTx, solanaPayReference } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { ChainUnavailable } from '../nodes/node-pool.ts'
 import type { InspectedPayment, PayableLeg } from '../payer-node.ts'
 import { type QuotedLeg, quotedLeg, readPayment, type Seller, type StoredQuote } from './confirm.ts'

@@ -1,6 +1,6 @@
 // What an order costs right now, on each leg that it may be paid by.
 
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { chooseLegs, type Leg, type LegChoice, notInQuote } from '../legs.ts'
 import type { PriceOracle, Rates } from '../prices/price-oracle.ts'
 import { type PricedLeg, priceLegs } from '../x402.ts'

@@ -1,10 +1,10 @@
 // The body of a 402 response: what to pay, where, by when, and what for.
 
 import { ROLES } from '@svc/api/networks'
-import { Answer, JsonText } from '@svc/http-service/answer'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
+import { Answer, JsonText } from '@svc/service/http/answer'
 import { displayAmount } from '../amounts.ts'
 import { type PricedLeg, x402Leg } from '../x402.ts'
 import { plainOfferText } from './payment-headers.ts'

@@ -2,7 +2,7 @@
 
 import { ASSETS, type Asset, type OraclePrice, priceSettings, pricesOf } from '@svc/api/assets'
 import { NETWORKS, type Network } from '@svc/api/networks'
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 import { parseDecimal } from '../amounts.ts'
 import { type Finality, familyOf } from '../families.ts'
 import type { ConfiguredAsset } from '../legs.ts'

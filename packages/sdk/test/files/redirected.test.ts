@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { onlyProvider } from '@svc/devnet/services/only-provider'
 import { type RedirectingStore, redirecting, startRedirectingStore } from '@svc/storage/test/redirecting-store'
-import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Locker } from '../../src/lockers.ts'
 import type { Signer } from '../../src/signers.ts'

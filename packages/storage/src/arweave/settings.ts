@@ -1,7 +1,7 @@
 // Settings of Arweave: the service that takes data items to the chain, and the gateways at which they are read.
 
-import { readSecret, type SettingsReader } from '@svc/http-service/config'
-import { parseKeySeed } from '@svc/http-service/keys'
+import { readSecret, type SettingsReader } from '@svc/service/program/config'
+import { parseKeySeed } from '@svc/service/program/keys'
 
 export interface ArweaveSettings {
   /** Of a service with the API of Turbo, without a trailing slash. */

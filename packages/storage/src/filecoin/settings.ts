@@ -1,6 +1,6 @@
 // Settings of Filecoin: a storage provider that proves what it stores (PDP), and the contract that pays for it.
 
-import { readSecret, type SettingsReader } from '@svc/http-service/config'
+import { readSecret, type SettingsReader } from '@svc/service/program/config'
 
 export interface FilecoinSettings {
   /** Where the provider accepts pieces, without a trailing slash. */

@@ -1,6 +1,6 @@
 // Settings of Firestore.
 
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 import { readServiceAccount, type ServiceAccount } from '../google-account.ts'
 
 export interface FirestoreSettings {

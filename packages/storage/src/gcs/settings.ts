@@ -1,6 +1,6 @@
 // Settings of Google Cloud Storage.
 
-import type { SettingsReader } from '@svc/http-service/config'
+import type { SettingsReader } from '@svc/service/program/config'
 import { isSafeAddress, readServiceAccount, type ServiceAccount } from '../google-account.ts'
 
 export interface GcsSettings {

@@ -3,7 +3,7 @@
 // is set. Each write has a random `write`, which its document and its chunks bear, and touches nothing that bears
 // another.
 
-import { ConfigError } from '@svc/http-service/config'
+import { ConfigError } from '@svc/service/program/config'
 import { type Collection, type CommandOperationOptions, type Long, MongoClient, type ObjectId } from 'mongodb'
 import { type Timeouts, withRetries } from '../timeouts.ts'
 import { isDuplicateKey, stepError } from './errors.ts'

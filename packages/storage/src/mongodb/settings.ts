@@ -1,4 +1,4 @@
-import { readSecret, type SettingsReader } from '@svc/http-service/config'
+import { readSecret, type SettingsReader } from '@svc/service/program/config'
 
 export interface MongodbSettings {
   /** Contains the credentials: a secret. */

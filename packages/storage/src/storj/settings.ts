@@ -1,6 +1,6 @@
 // Settings of Storj, or of any other store that speaks S3.
 
-import { readSecret, type SettingsReader } from '@svc/http-service/config'
+import { readSecret, type SettingsReader } from '@svc/service/program/config'
 
 export interface BucketSettings {
   /** The origin of the store, without a trailing slash. */

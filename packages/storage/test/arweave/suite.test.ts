@@ -1,7 +1,7 @@
 // With TEST_ARWEAVE_KEY the suite also runs on Arweave itself, with the credit of that key and the other TEST_ARWEAVE_
 // variables. It costs credit for about 200 MiB, and the objects cannot be removed.
 
-import { SettingsReader } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/service/program/config'
 import { openArweave } from '../../src/arweave/open.ts'
 import { readArweaveSettings } from '../../src/arweave/settings.ts'
 import { ProviderError } from '../../src/provider.ts'

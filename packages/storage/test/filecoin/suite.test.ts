@@ -1,7 +1,7 @@
 // With TEST_FILECOIN_PDP_URL the suite also runs on that provider, with TEST_FILECOIN_KEY and the other settings of
 // Filecoin, each with the prefix `TEST_`. The objects stay there, and are paid for until they are removed.
 
-import { SettingsReader } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/service/program/config'
 import { openFilecoin } from '../../src/filecoin/open.ts'
 import { readFilecoinSettings } from '../../src/filecoin/settings.ts'
 import { openDeliveredProvider } from '../delivered-provider.ts'

@@ -3,7 +3,7 @@
 // collection `svc-test` may be deleted.
 
 import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
-import { SettingsReader } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/service/program/config'
 import { expect } from 'vitest'
 import { openFirestore } from '../../src/firestore/open.ts'
 import { readFirestoreSettings } from '../../src/firestore/settings.ts'

@@ -1,7 +1,7 @@
 // With TEST_GCS_BUCKET the suite also runs on that bucket, with the key in TEST_GCS_CREDENTIALS_FILE or the credentials
 // of this machine. Its objects are named `svc-test/…` and may be deleted.
 
-import { SettingsReader } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/service/program/config'
 import { expect } from 'vitest'
 import { openGcs } from '../../src/gcs/open.ts'
 import { readGcsSettings } from '../../src/gcs/settings.ts'

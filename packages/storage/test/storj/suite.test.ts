@@ -2,7 +2,7 @@
 // TEST_STORJ_SECRET_ACCESS_KEY, and TEST_STORJ_ENDPOINT and TEST_STORJ_REGION when it is not at Storj itself. Its objects
 // are under `svc-test/` and may be deleted.
 
-import { SettingsReader } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/service/program/config'
 import { expect } from 'vitest'
 import { openStorj } from '../../src/storj/open.ts'
 import { readStorjSettings } from '../../src/storj/settings.ts'

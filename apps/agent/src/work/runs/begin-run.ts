@@ -1,6 +1,6 @@
 // When a run is due, and how a job begins it or continues it.
 
-import type { JobRun } from '@svc/queue/queue'
+import type { JobRun } from '@svc/database/queue/queue'
 import { type Context, unixNow } from '../../context.ts'
 import type { Tx } from '../../db/schema.ts'
 import { isActive } from '../../subscriptions/subscription-view.ts'

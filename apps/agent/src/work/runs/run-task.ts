@@ -1,4 +1,4 @@
-import type { JobRun } from '@svc/queue/queue'
+import type { JobRun } from '@svc/database/queue/queue'
 import { GatewayError, isGatewayError, NoAnswer } from '@svc/sdk/errors'
 import type { Context } from '../../context.ts'
 import { beginRun } from './begin-run.ts'

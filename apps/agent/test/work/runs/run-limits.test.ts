@@ -1,6 +1,6 @@
+import type { JobRun } from '@svc/database/queue/queue'
+import { seedFiles } from '@svc/devnet/services/seed-lockers'
 import { writable } from '@svc/devnet/writable'
-import type { JobRun } from '@svc/queue/queue'
-import { seedFiles } from '@svc/testbed/seed-lockers'
 import { describe, expect, it } from 'vitest'
 import { type FindingCounts, MAX_LISTED_PER_KIND } from '../../../src/work/findings/finding-limits.ts'
 import { insertRun } from '../../../src/work/runs/store.ts'

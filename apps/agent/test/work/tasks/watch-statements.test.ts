@@ -1,7 +1,7 @@
 import type { VerifyAnswer } from '@svc/api/evidence'
+import { statementSigner } from '@svc/devnet/services/statement-signer'
 import { writable } from '@svc/devnet/writable'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
-import { statementSigner } from '@svc/testbed/statement-signer'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type TestDelegation, useWorkStack } from '../work-stack.ts'
 

@@ -2,9 +2,9 @@
 // about them is up to the door.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { Bytes } from '@svc/http-service/answer'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import { Bytes } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import type { ByteRange, ObjectFacts } from '@svc/storage/provider'
 import type { Context } from '../../context.ts'
 import type { FileRow, Locker } from '../../db/schema.ts'

@@ -2,7 +2,7 @@
 // them run code of that origin: a file must never be that code. Programs that are no browsers do not say.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 
 /** Values of Sec-Fetch-Dest: what runs, styles or sets up a page. */
 const CODE = new Set([

@@ -3,9 +3,9 @@
 
 import { hash } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'
-import type { ServiceError } from '@svc/http-service/service-error'
 import { type Ed25519Verifier, ed25519PublicKey } from '@svc/protocol/keys'
 import { readToken, type ShortUrlToken } from '@svc/protocol/short-url'
+import type { ServiceError } from '@svc/service/service-error'
 import { providerCode } from '@svc/storage/open-providers'
 import { requireServed, requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'

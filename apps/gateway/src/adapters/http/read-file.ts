@@ -1,9 +1,9 @@
 // Reading a file by a short URL or by the public link: whole, a range of it, or only if it has changed.
 
 import { hash } from 'node:crypto'
-import type { Bytes } from '@svc/http-service/answer'
-import type { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Bytes } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import type { ServiceError } from '@svc/service/service-error'
 import { lockerNotOpen, receiptNotFound } from '../../auth/errors.ts'
 import { requireServed } from '../../auth/restrictions.ts'
 import { findReceiptAndLocker } from '../../auth/store.ts'

@@ -1,8 +1,8 @@
 // Where a provider takes and serves bytes itself, the client is redirected to it (SHORT-09). Each function answers null
 // where the bytes go through the gateway.
 
-import { Bytes } from '@svc/http-service/answer'
 import { toHex } from '@svc/protocol/bytes'
+import { Bytes } from '@svc/service/http/answer'
 import type { Redirect } from '@svc/storage/provider'
 import { type Context, unixNow } from '../../context.ts'
 import { type CurrentBytes, currentBytes } from '../../files/direct-uploads.ts'

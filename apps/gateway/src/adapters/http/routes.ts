@@ -1,6 +1,6 @@
 import * as transfers from '@svc/api/transfers'
-import { serve } from '@svc/http-service/serve'
-import type { Service } from '@svc/http-service/service'
+import { serve } from '@svc/service/http/serve'
+import type { Service } from '@svc/service/http/service'
 import type { Context } from '../../context.ts'
 import { removeFile } from '../../files/delete-file.ts'
 import { AccessEnded } from '../../lockers/access.ts'

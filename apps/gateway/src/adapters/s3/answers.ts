@@ -1,5 +1,5 @@
-import { Bytes } from '@svc/http-service/answer'
 import { writeXml } from '@svc/s3/xml'
+import { Bytes } from '@svc/service/http/answer'
 
 type XmlValue = Parameters<typeof writeXml>[1]
 

@@ -1,11 +1,11 @@
 // Who is calling, by an S3 signature. The checks run in the order of this page; the first that fails is answered.
 
-import { addressKey } from '@svc/guard/address-key'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { readAuthorization } from '@svc/s3/authorization'
 import { S3Error, s3Error } from '@svc/s3/errors'
 import { checkSignature, type SignedRequest } from '@svc/s3/signature'
+import { addressKey } from '@svc/service/guard/address-key'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { requireServed, requireShortLink, requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'

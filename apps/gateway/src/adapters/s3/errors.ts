@@ -1,12 +1,12 @@
 // Errors of the gateway as clients of S3 know them: a code of theirs, with our message and hint.
 
 import type { ErrorCode } from '@svc/api/errors'
-import type { ErrorAnswer, RequestLine } from '@svc/http-service/door'
-import { targetOf } from '@svc/http-service/door'
-import { EVERY_ANSWER } from '@svc/http-service/send'
-import { ServiceError } from '@svc/http-service/service-error'
 import { S3Error, type S3ErrorCode, s3Error } from '@svc/s3/errors'
 import { writeXml } from '@svc/s3/xml'
+import type { ErrorAnswer, RequestLine } from '@svc/service/http/door'
+import { targetOf } from '@svc/service/http/door'
+import { EVERY_ANSWER } from '@svc/service/http/send'
+import { ServiceError } from '@svc/service/service-error'
 import { AccessEnded } from '../../lockers/access.ts'
 import { XML_TYPE } from './answers.ts'
 import { accessEnded } from './caller.ts'

@@ -1,4 +1,4 @@
-import type { Bytes } from '@svc/http-service/answer'
+import type { Bytes } from '@svc/service/http/answer'
 import type { Context } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
 import type { S3Caller } from './caller.ts'

@@ -1,8 +1,8 @@
 // Whom answers call the owner of a bucket and of all that is in it.
 
-import { Bytes } from '@svc/http-service/answer'
 import { type S3Error, s3Error } from '@svc/s3/errors'
 import { childrenOf, readXml, textOf, writeXml } from '@svc/s3/xml'
+import { Bytes } from '@svc/service/http/answer'
 import type { Locker } from '../../db/schema.ts'
 import { emptyAnswer, xmlHeaders } from './answers.ts'
 import { readSmallBody, type S3Request } from './request.ts'

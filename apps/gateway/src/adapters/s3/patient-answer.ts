@@ -3,8 +3,8 @@
 
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import { Bytes } from '@svc/http-service/answer'
 import { writeXml } from '@svc/s3/xml'
+import { Bytes } from '@svc/service/http/answer'
 import type { Context } from '../../context.ts'
 import { XML_TYPE, xmlAnswer } from './answers.ts'
 import { asS3Error } from './errors.ts'

@@ -1,11 +1,11 @@
 // What a request to the S3 door is about: a bucket and a key, from the path or from the host, and its query.
 
-import { bodyStream } from '@svc/http-service/body-stream'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { s3Error } from '@svc/s3/errors'
 import { openPayload, type Payload } from '@svc/s3/payload'
 import type { SignedRequest } from '@svc/s3/signature'
 import { readTarget } from '@svc/s3/target'
+import { bodyStream } from '@svc/service/http/body-stream'
+import type { WireRequest } from '@svc/service/http/wire-request'
 
 export interface S3Place {
   /** Empty for the service itself. */

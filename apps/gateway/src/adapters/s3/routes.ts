@@ -1,11 +1,11 @@
 // The S3 door: one route for all of it, whatever the path. Keys are read from the target as it was sent.
 
-import { Bytes } from '@svc/http-service/answer'
-import { EVERY_ANSWER, headerList, isStream } from '@svc/http-service/send'
-import type { Reply, Request, Service } from '@svc/http-service/service'
-import type { ServiceError } from '@svc/http-service/service-error'
-import { FastifyWireRequest } from '@svc/http-service/wire-request'
 import type { S3Error } from '@svc/s3/errors'
+import { Bytes } from '@svc/service/http/answer'
+import { EVERY_ANSWER, headerList, isStream } from '@svc/service/http/send'
+import type { Reply, Request, Service } from '@svc/service/http/service'
+import { FastifyWireRequest } from '@svc/service/http/wire-request'
+import type { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import { TOKEN_HEADERS } from '../http/file-headers.ts'
 import { authenticate, findBuckets, openBucket, requireAllowed } from './caller.ts'

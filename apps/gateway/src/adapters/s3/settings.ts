@@ -1,6 +1,6 @@
 // Settings of the S3 door.
 
-import type { Mode, SettingsReader } from '@svc/http-service/config'
+import type { Mode, SettingsReader } from '@svc/service/program/config'
 
 export interface S3Config {
   /** Whether S3 clients are served. */

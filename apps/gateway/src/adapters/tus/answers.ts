@@ -1,6 +1,6 @@
 // What answers say about an upload.
 
-import type { Bytes } from '@svc/http-service/answer'
+import type { Bytes } from '@svc/service/http/answer'
 import type { Context } from '../../context.ts'
 import { encodedName, headersOnly, httpDate } from './headers.ts'
 import type { Upload } from './upload.ts'

@@ -3,8 +3,8 @@
 // the same request again finds what the first one did.
 
 import { hash } from 'node:crypto'
-import type { Bytes } from '@svc/http-service/answer'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Bytes } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Tx } from '../../db/schema.ts'

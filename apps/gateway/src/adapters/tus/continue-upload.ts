@@ -1,8 +1,8 @@
 // PATCH and DELETE on the URL of an upload.
 
-import type { Bytes } from '@svc/http-service/answer'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Bytes } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import { requireWritable } from '../../auth/restrictions.ts'
 import type { Context } from '../../context.ts'
 import { maxObjectBytes } from '../../files/objects.ts'

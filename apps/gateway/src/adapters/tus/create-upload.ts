@@ -1,8 +1,8 @@
 // POST: creates an upload, which may bring its first bytes along.
 
-import type { Bytes } from '@svc/http-service/answer'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Bytes } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import { generatedName, type NamedFile, nameFiles } from '../../files/name-files.ts'
 import { maxObjectBytes } from '../../files/objects.ts'

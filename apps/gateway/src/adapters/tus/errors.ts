@@ -1,7 +1,7 @@
 // Errors of the tus door. Clients of tus go by the status; each also says in words what to do next.
 
 import { TUS_VERSION } from '@svc/api/tus'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { uploadError } from '../../files/errors.ts'
 
 const CREATE = 'POST /v1/lockers/{locker_id}/tus'

@@ -1,6 +1,6 @@
 // The end of an upload: its file is stored as that of an upload session is, and the answer says so.
 
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { requireWritable } from '../../auth/restrictions.ts'
 import type { Context } from '../../context.ts'
 import { dropPart } from '../../files/parts/open-parts.ts'

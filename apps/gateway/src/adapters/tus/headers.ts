@@ -1,8 +1,8 @@
 // The headers of tus requests and answers.
 
 import { TUS_VERSION, writeTusUpload } from '@svc/api/tus'
-import { Bytes } from '@svc/http-service/answer'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import { Bytes } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { CHECKSUM_ALGORITHMS } from './checksums.ts'
 import { badHeader, encodingRefused, versionUnsupported, wrongType } from './errors.ts'
 

@@ -2,9 +2,9 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type { createTusToken, TusToken } from '@svc/api/tus'
-import { ValidationError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { isoSeconds } from '@svc/protocol/evidence'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ValidationError } from '@svc/service/service-error'
 import type { LockerCaller } from '../../auth/callers.ts'
 import { limitSigner } from '../../auth/limits.ts'
 import { requireWritable } from '../../auth/restrictions.ts'

@@ -3,9 +3,9 @@
 
 import { Readable } from 'node:stream'
 import type { ErrorCode } from '@svc/api/errors'
-import { bodyStream } from '@svc/http-service/body-stream'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import { bodyStream } from '@svc/service/http/body-stream'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import { maxObjectBytes, removeObject } from '../../files/objects.ts'
 import { LostPartError } from '../../files/parts/copy-parts.ts'

@@ -1,5 +1,5 @@
 import type { ConfirmedFile, ConfirmedFiles } from '@svc/api/confirm-files'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import { confirmNames, type Outcome } from './confirm-names.ts'
 import { type ConfirmRequest, lockerToConfirm, requestedFields } from './confirm-request.ts'

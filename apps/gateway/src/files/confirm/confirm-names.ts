@@ -3,8 +3,8 @@
 
 import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { limit } from '@svc/concurrency/locks'
-import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../context.ts'
 import type { FileRow, Locker } from '../../db/schema.ts'
 import { deliverLater } from '../delivery/schedule.ts'

@@ -1,8 +1,8 @@
 // The two forms of a confirmation: the query form is open to all who know the receipt, the body form is signed (AMB-05).
 
-import { requireEnvelopeHeaders } from '@svc/http-service/envelope'
-import { type InvalidInput, ValidationError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import { requireEnvelopeHeaders } from '@svc/service/http/envelope'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { type InvalidInput, ValidationError } from '@svc/service/service-error'
 import { type ReceiptCaller, receiptMismatch } from '../../auth/callers.ts'
 import { receiptIsRenewal } from '../../auth/errors.ts'
 import { limitSigner, limitStranger } from '../../auth/limits.ts'

@@ -1,9 +1,9 @@
 // The files of a locker, one page at a time: a locker may have a million.
 
 import { setImmediate } from 'node:timers/promises'
-import { ValidationError } from '@svc/http-service/service-error'
-import { requireStorableText } from '@svc/http-service/validate'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
+import { requireStorableText } from '@svc/service/http/validate'
+import { ValidationError } from '@svc/service/service-error'
 import type { Db } from '../../db/schema.ts'
 import { type ListedFile, pageOfFiles } from './store.ts'
 

@@ -1,6 +1,6 @@
 import type { ManifestEntry } from '@svc/api/file-entries'
 import type { Manifest } from '@svc/api/files'
-import { JsonStream } from '@svc/http-service/answer'
+import { JsonStream } from '@svc/service/http/answer'
 import type { Context } from '../../context.ts'
 import type { Db, Locker } from '../../db/schema.ts'
 import { findLockerOf } from '../store.ts'

@@ -1,6 +1,6 @@
 // Errors of upload sessions. Each says what to do next (SESS-06).
 
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { isCapacityExceeded } from '../../lockers/quota.ts'
 import { uploadError } from '../errors.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type KeyedLimit, keyedLimit, keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
-import type { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
+import type { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../context.ts'
 import { grantOf } from '../../lockers/access.ts'
 import { findLockerOf } from '../store.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../context.ts'
 import type { Db, Locker, Tx } from '../../db/schema.ts'
 import { type Grant, mintedRow } from '../../lockers/access.ts'

@@ -2,8 +2,8 @@
 // came out of order, or to another gateway, or before a restart, is read again at the end.
 
 import type { Readable } from 'node:stream'
-import type { OwnedChunks } from '@svc/http-service/byte-streams'
 import { withPrefix } from '@svc/protocol/bytes'
+import type { OwnedChunks } from '@svc/service/http/byte-streams'
 import { createHashThread, type HashThread, type ThreadHash } from '../confirm/hash-thread.ts'
 import { ownedChunks } from '../hash-along.ts'
 import type { FileOpening } from './file-hash-worker.ts'

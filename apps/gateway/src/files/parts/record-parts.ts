@@ -1,7 +1,7 @@
 // The only way for bytes to become part of an upload, whichever door they come through. They are complete and durable
 // before; they count once this transaction is through.
 
-import type { ServiceError } from '@svc/http-service/service-error'
+import type { ServiceError } from '@svc/service/service-error'
 import { restrictionError } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Tx } from '../../db/schema.ts'

@@ -1,7 +1,7 @@
 // Storing one file of an upload session: its parts become one object, which the locker takes as a file.
 
-import type { ServiceError } from '@svc/http-service/service-error'
 import { withPrefix } from '@svc/protocol/bytes'
+import type { ServiceError } from '@svc/service/service-error'
 import { isRestrictionError } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Tx } from '../../db/schema.ts'

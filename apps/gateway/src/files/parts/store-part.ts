@@ -2,8 +2,8 @@
 // declared hash. A broken connection leaves nothing.
 
 import type { Readable } from 'node:stream'
-import { ServiceError } from '@svc/http-service/service-error'
 import { bare, withPrefix } from '@svc/protocol/bytes'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../context.ts'
 import type { Grant } from '../../lockers/access.ts'
 import { requireQuota } from '../../lockers/quota.ts'

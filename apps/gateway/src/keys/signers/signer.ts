@@ -1,11 +1,11 @@
 // A key that signs: here, or elsewhere behind the same interface (ADD-38).
 
 import { limit } from '@svc/concurrency/locks'
-import { ServiceError } from '@svc/http-service/service-error'
 import { asciiBytes, fromHex } from '@svc/protocol/bytes'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { type Ed25519Verifier, ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { SIGNER_CHECK_TAG } from '@svc/protocol/names'
+import { ServiceError } from '@svc/service/service-error'
 import type { ExternalKey, KeySource } from '../settings.ts'
 import { signByHttp } from './http.ts'
 import { signBySshAgent } from './ssh-agent.ts'

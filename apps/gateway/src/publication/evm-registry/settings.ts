@@ -1,9 +1,9 @@
 // Settings of the EVM registry: its address and the key of its owner. Without them nothing is written.
 
 import { ROLES } from '@svc/api/networks'
-import type { SettingsReader } from '@svc/http-service/config'
-import { readEvmKey } from '@svc/http-service/evm-keys'
 import { type SalesConfig, settingsOf } from '@svc/payments/selling/settings'
+import type { SettingsReader } from '@svc/service/program/config'
+import { readEvmKey } from '@svc/service/program/evm-keys'
 import type { Address } from 'viem'
 
 export interface EvmRegistryConfig {

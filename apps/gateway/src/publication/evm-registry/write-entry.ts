@@ -1,11 +1,11 @@
 // Writes statements to the registry on the EVM chain. A transaction is noted before it is sent, and resolved before
 // another is signed.
 
-import { ServiceError } from '@svc/http-service/service-error'
+import { PermanentError } from '@svc/database/queue/queue'
 import { maxFeeGwei, type SignedTransaction } from '@svc/payments/evm/account'
 import { sendOnce } from '@svc/payments/transactions'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { PermanentError } from '@svc/queue/queue'
+import { ServiceError } from '@svc/service/service-error'
 import type { Hex } from 'viem'
 import { checkBudget, giveBack, type Refusal, spend } from '../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../context.ts'

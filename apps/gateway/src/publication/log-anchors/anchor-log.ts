@@ -7,7 +7,7 @@ import { outcomesOf, type SolanaOutcome, watchTransaction } from '@svc/payments/
 import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'
 import { sendOnce } from '@svc/payments/transactions'
 import { fromHex } from '@svc/protocol/bytes'
-import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
+import { logAnchorMemo, logAnchorPayload } from '@svc/protocol/transparency/anchor'
 import { checkBudget, giveBack, spend } from '../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { anchorKey } from '../../continuity/documents.ts'

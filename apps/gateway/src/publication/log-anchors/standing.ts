@@ -1,6 +1,6 @@
 // How far the log is, and how it stands with those who vouch for it: its witnesses and the chain.
 
-import { formatKey } from '@svc/transparency/note'
+import { formatKey } from '@svc/protocol/transparency/note'
 import { type Context, unixNow } from '../../context.ts'
 import { countEntries } from '../log/store.ts'
 import { findWitnesses } from '../log/witnesses/store.ts'

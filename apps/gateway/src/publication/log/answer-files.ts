@@ -1,9 +1,9 @@
 // The files of the log as tlog-tiles clients read them.
 
 import { createHash } from 'node:crypto'
-import { Bytes } from '@svc/http-service/answer'
-import type { WireRequest } from '@svc/http-service/wire-request'
-import { readTilePath } from '@svc/transparency/tiles'
+import { readTilePath } from '@svc/protocol/transparency/tiles'
+import { Bytes } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Context } from '../../context.ts'
 import { nothingPublished, tileNotInLog } from './errors.ts'
 

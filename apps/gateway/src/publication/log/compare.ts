@@ -2,7 +2,7 @@
 // from there would show two faces.
 
 import { toHex } from '@svc/protocol/bytes'
-import { readEntryBundle, TILE_WIDTH } from '@svc/transparency/tiles'
+import { readEntryBundle, TILE_WIDTH } from '@svc/protocol/transparency/tiles'
 import type { LogGap } from '../../continuity/anchored.ts'
 import type { Db } from '../../db/schema.ts'
 import { ForeignLog, type PublishedCheckpoint, type PublishedLog } from './published.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { ProviderError } from '@svc/storage/provider'
 
 export function nothingPublished(): ServiceError {

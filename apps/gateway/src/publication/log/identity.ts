@@ -1,9 +1,9 @@
 // Whose log it is. The origin and the key are in the database from the start, and fixed from the first checkpoint on.
 
-import { seedIn } from '@svc/http-service/keys'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
-import type { NoteKey } from '@svc/transparency/note'
+import type { NoteKey } from '@svc/protocol/transparency/note'
+import { seedIn } from '@svc/service/program/keys'
 import type { Secrets } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import type { LogTable } from '../../db/schema.ts'

@@ -1,5 +1,5 @@
-import { formatProof } from '@svc/transparency/proof'
-import { proveInclusion } from '@svc/transparency/prove'
+import { formatProof } from '@svc/protocol/transparency/proof'
+import { proveInclusion } from '@svc/protocol/transparency/prove'
 import type { Db } from '../../db/schema.ts'
 import { chooseCheckpoint } from './choose-checkpoint.ts'
 import type { PublishedLog } from './published.ts'

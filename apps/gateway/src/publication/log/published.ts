@@ -2,11 +2,11 @@
 
 import { lru } from '@svc/concurrency/caches'
 import { singleFlight } from '@svc/concurrency/sharing'
+import { type Checkpoint, readCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
+import { type TilePlace, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
+import { HASH_BYTES } from '@svc/protocol/transparency/tree'
 import type { NamedFiles } from '@svc/storage/named-files'
-import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
-import { isSignedBy, type NoteKey } from '@svc/transparency/note'
-import { type TilePlace, tilePath, tileWidth } from '@svc/transparency/tiles'
-import { HASH_BYTES } from '@svc/transparency/tree'
 
 export const CHECKPOINT = 'checkpoint'
 

@@ -1,6 +1,6 @@
 import * as api from '@svc/api/log'
-import { serve } from '@svc/http-service/serve'
-import type { Service } from '@svc/http-service/service'
+import { serve } from '@svc/service/http/serve'
+import type { Service } from '@svc/service/http/service'
 import type { Context } from '../../context.ts'
 import { answerCheckpoint, answerTile } from './answer-files.ts'
 import { statementNotInLog, throwUnavailable } from './errors.ts'

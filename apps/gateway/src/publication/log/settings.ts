@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Mode, SettingsReader } from '@svc/http-service/config'
-import { developmentSeed, readOptionalKey } from '@svc/http-service/keys'
+import { isKeyName } from '@svc/protocol/transparency/note'
+import { type Policy, readPolicy } from '@svc/protocol/transparency/policy'
+import type { Mode, SettingsReader } from '@svc/service/program/config'
+import { developmentSeed, readOptionalKey } from '@svc/service/program/keys'
 import { type BucketSettings, readBucketSettings } from '@svc/storage/storj/settings'
-import { isKeyName } from '@svc/transparency/note'
-import { type Policy, readPolicy } from '@svc/transparency/policy'
 import { besideDatabase, type DatabasePlace } from '../../db/settings.ts'
 
 export interface TransparencyConfig {

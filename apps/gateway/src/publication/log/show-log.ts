@@ -1,7 +1,7 @@
 import type { LogState } from '@svc/api/log'
 import { toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { formatKey } from '@svc/transparency/note'
+import { formatKey } from '@svc/protocol/transparency/note'
 import type { Context } from '../../context.ts'
 import { findCheckpoint } from './store.ts'
 

@@ -1,12 +1,12 @@
 // The transparency log: every statement in the order of its transaction, published in tiles and signed checkpoints.
 
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
+import { formatKey } from '@svc/protocol/transparency/note'
+import { tilePath } from '@svc/protocol/transparency/tiles'
 import { openFolderFiles } from '@svc/storage/local/files'
 import type { NamedFiles } from '@svc/storage/named-files'
 import { ProviderError } from '@svc/storage/provider'
 import { openBucketFiles } from '@svc/storage/storj/files'
-import { formatKey } from '@svc/transparency/note'
-import { tilePath } from '@svc/transparency/tiles'
 import type { Secrets } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { findGap } from './compare.ts'

@@ -1,7 +1,7 @@
 // The log as other rooms know it.
 
 import type { LogAnchor } from '@svc/api/log'
-import type { NoteKey } from '@svc/transparency/note'
+import type { NoteKey } from '@svc/protocol/transparency/note'
 
 export interface TransparencyLog {
   /** Whose checkpoints these are; its name is the origin. */

@@ -1,8 +1,8 @@
 // Publishes again and again while the gateway runs. Of several processes one does it at a time.
 
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
-import type { Log } from '@svc/http-service/log'
-import { ServiceError } from '@svc/http-service/service-error'
+import type { Log } from '@svc/service/program/log'
+import { ServiceError } from '@svc/service/service-error'
 import type { Publish } from './publish.ts'
 
 export interface LogWriter {

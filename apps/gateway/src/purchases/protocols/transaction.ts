@@ -2,9 +2,9 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage } from '@svc/api/purchases'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { payerProof, readConfirmation, type Seller, type ShownPayment } from '@svc/payments/selling/confirm'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { limitStranger } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import { claim } from '../claim.ts'

@@ -3,7 +3,6 @@
 // quote, so a stranger pays for each row; a quote has at most a few.
 
 import type { Quote } from '@svc/api/purchases'
-import { ServiceError } from '@svc/http-service/service-error'
 import type { LegChoice } from '@svc/payments/legs'
 import { type ChainPayment, judgePayment } from '@svc/payments/payment'
 import { nameOnly } from '@svc/payments/references'
@@ -17,6 +16,7 @@ import {
 import { isQuotePaid, secondPaymentRefused, secondPaymentUnseen } from '@svc/payments/selling/errors'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../context.ts'
 import { unclaimedKey } from '../../continuity/documents.ts'
 import type { Note } from '../../continuity/noted.ts'

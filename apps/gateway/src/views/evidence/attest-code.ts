@@ -2,10 +2,10 @@
 
 import type { ResponseBody } from '@svc/api/endpoint'
 import type { attestCodeByToken } from '@svc/api/evidence'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { bare, isHex, withPrefix } from '@svc/protocol/bytes'
 import { attCode } from '@svc/protocol/ids'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import { limitStranger } from '../../auth/limits.ts'
 import type { TokenReader } from '../../auth/oidc.ts'
 import type { Context } from '../../context.ts'

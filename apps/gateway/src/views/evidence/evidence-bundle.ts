@@ -1,11 +1,11 @@
 // `GET /v1/storage/evidence-bundle`: everything that an offline verifier needs.
 
 import type { EvidenceBundle } from '@svc/api/proofs'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { bare } from '@svc/protocol/bytes'
 import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
 import { PUBLISHED_STEP } from '@svc/protocol/redacted-bundle'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
 import type { StoredFile } from '../../evidence/snapshots/chunk-content.ts'

@@ -3,7 +3,7 @@
 
 import type { Anchor } from '@svc/api/attestations'
 import type { PublishedAnchor } from '@svc/api/evidence'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import { publicAnchor } from '../../evidence/public-anchor.ts'
 import type { StatementRecord } from '../../evidence/record.ts'

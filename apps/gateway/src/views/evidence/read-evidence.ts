@@ -1,11 +1,11 @@
 // The evidence of a receipt: its newest statement, or the one with a given sequence, and the facts about it.
 
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { isManifestSignedBy } from '@svc/protocol/attestation'
 import { type AttestationFacts, type VerificationFacts, verificationFacts } from '@svc/protocol/facts'
 import type { Ed25519Verifier } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import { receiptNotFound } from '../../auth/errors.ts'
 import { limitStranger } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'

@@ -1,12 +1,12 @@
 // `GET /v1/storage/redacted-bundle`: evidence that names neither the receipt nor any file that was not asked for (ADD-18).
 
 import type { RedactedBundle } from '@svc/api/proofs'
-import { JsonText } from '@svc/http-service/answer'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { bare } from '@svc/protocol/bytes'
 import { BLOCK_LEAVES, leafHash } from '@svc/protocol/merkle'
 import { type Redaction, redactedHead, type ShownFile } from '@svc/protocol/redacted-bundle'
+import { JsonText } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
 import { answerInPieces, filesOf, withList } from '../../evidence/view.ts'

@@ -1,9 +1,9 @@
 // Evidence as oracles read it: `GET /v1/retrieve` and `GET /v1/retrieve/payment`.
 
 import type { Retrieved } from '@svc/api/evidence'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { withPrefix } from '@svc/protocol/bytes'
 import { attCode, paymentAttCode } from '@svc/protocol/ids'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { limitStranger } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import { openLockerOf } from '../../evidence/attest.ts'

@@ -1,7 +1,7 @@
 // Settings of evidence: the domain tag of statements, how much one answer may read, and whose tokens are accepted.
 
-import type { Mode, SettingsReader } from '@svc/http-service/config'
 import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+import type { Mode, SettingsReader } from '@svc/service/program/config'
 import { readTokens, type TokenConfig } from '../../auth/settings.ts'
 
 export interface EvidenceConfig {

@@ -1,9 +1,9 @@
 // `GET /v1/storage/verification-bundle`: payment and content together, and how to check both by hand.
 
 import type { VerificationBundle } from '@svc/api/proofs'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { MERKLE_ALGORITHM, MERKLE_VERSION } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Context } from '../../context.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
 import { answerInPieces, attestedFile, publicStatus, withFiles } from '../../evidence/view.ts'

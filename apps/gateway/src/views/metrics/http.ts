@@ -1,6 +1,6 @@
 // How long requests take. This is not prom-client's histogram, which slows down a small request by over three per cent.
 
-import type { Answered } from '@svc/http-service/send'
+import type { Answered } from '@svc/service/http/send'
 import type { Family, Sample } from './text.ts'
 
 const BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120]

@@ -1,7 +1,7 @@
 // `GET /metrics`: the processes of this gateway and their requests, counts from the database, the costs of publishing.
 
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
-import type { Answered } from '@svc/http-service/send'
+import type { Answered } from '@svc/service/http/send'
 import type { Registry } from 'prom-client'
 import type { Context } from '../../context.ts'
 import type { ContinuityStatus } from '../../continuity/continuity.ts'

@@ -1,7 +1,7 @@
 // Who may act by hand. Every internal caller may read; those that OPERATOR_ACTORS names may act (T-70).
 
 import type { OperatorIdentity } from '@svc/api/operations'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import type { InternalCaller } from '../../auth/internal-callers.ts'
 import type { ActorConfig } from '../../auth/settings.ts'
 import type { Context } from '../../context.ts'

@@ -2,9 +2,9 @@
 
 import type { Query } from '@svc/api/endpoint'
 import type { findLockers as endpoint, OperatorLocker, OperatorLockerDetails } from '@svc/api/operations'
-import { ValidationError } from '@svc/http-service/service-error'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { canonicalTx } from '@svc/protocol/ids'
+import { ValidationError } from '@svc/service/service-error'
 import { lockerNotFound } from '../../auth/errors.ts'
 import { restrictionOf } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'

@@ -2,9 +2,9 @@
 
 import type { Query } from '@svc/api/endpoint'
 import type { OperatorJob, OperatorJobDetails, operatorJobs } from '@svc/api/operations'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import type { ListedJob } from '@svc/database/queue/queue'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
-import type { ListedJob } from '@svc/queue/queue'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import type { Actor } from './actors.ts'
 import { appendAudit } from './audit.ts'

@@ -1,4 +1,4 @@
-import { ValidationError } from '@svc/http-service/service-error'
+import { ValidationError } from '@svc/service/service-error'
 
 /** As queries name it. */
 export interface TimeRange {

@@ -2,9 +2,9 @@
 
 import type { Query } from '@svc/api/endpoint'
 import type { UnclaimedPayment, unclaimedPayments } from '@svc/api/operations'
-import { ValidationError } from '@svc/http-service/service-error'
 import { displayAmount } from '@svc/payments/amounts'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
+import { ValidationError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import type { Db, UnclaimedPaymentTable } from '../../db/schema.ts'
 import { claimedAmount, findReceiptOfRequest, findRefunds } from '../../purchases/store.ts'

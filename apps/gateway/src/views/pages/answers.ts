@@ -1,8 +1,8 @@
 // How pages and what they load are sent.
 
 import { createHash } from 'node:crypto'
-import { Bytes } from '@svc/http-service/answer'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import { Bytes } from '@svc/service/http/answer'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Asset } from '../../pages/built-pages.ts'
 
 /** Everything comes from this gateway, nothing is inline, and no text becomes markup or code (T-61). */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
-import type { Variables } from '@svc/http-service/config'
+import type { Variables } from '@svc/service/program/config'
 import { onTestFinished } from 'vitest'
 
 /** Each starts a store that stops with the test. */

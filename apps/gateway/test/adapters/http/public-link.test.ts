@@ -2,7 +2,7 @@
 
 import type { ErrorBody } from '@svc/api/errors'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
-import { ed25519Identity, expectRefusal, type Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, expectRefusal, type Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { confirmBatch, confirm as confirmIn } from '../../files/confirm/confirm.ts'
 

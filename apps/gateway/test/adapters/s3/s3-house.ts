@@ -14,8 +14,8 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import { testClock } from '@svc/devnet/clock'
-import type { Variables } from '@svc/http-service/config'
-import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/devnet/services/test-gateway'
+import type { Variables } from '@svc/service/program/config'
 import { expect } from 'vitest'
 import type { Overrides } from '../../../src/context.ts'
 import { askCredentials, done } from './credentials/credentials-house.ts'

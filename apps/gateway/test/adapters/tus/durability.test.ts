@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { ed25519Identity, type TestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, type TestGateway } from '@svc/devnet/services/test-gateway'
 import { Upload } from 'tus-js-client'
 import { expect, it, onTestFinished } from 'vitest'
 import { startGatewayProcess } from '../../gateway-process.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
-import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { createTokenSealer } from '../../../src/auth/sealed-tokens.ts'
 import { listed, publicBytes } from '../http/sessions/sessions.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { Upload, type UploadOptions } from 'tus-js-client'
 import { expect, it, onTestFinished } from 'vitest'
 import { publicBytes } from '../http/sessions/sessions.ts'

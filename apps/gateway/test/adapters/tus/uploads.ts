@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { TusToken } from '@svc/api/tus'
-import type { Identity, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
+import type { Identity, TestGateway, TestLocker } from '@svc/devnet/services/test-gateway'
 import { expect } from 'vitest'
 
 type Headers = Record<string, string>

@@ -2,8 +2,8 @@
 // killed.
 
 import { writeSync } from 'node:fs'
+import { onlyProvider } from '@svc/devnet/services/only-provider'
 import { openLocalProvider } from '@svc/storage/local'
-import { onlyProvider } from '@svc/testbed/only-provider'
 import { readConfig } from '../../../src/config.ts'
 import { startGateway } from '../../../src/gateway.ts'
 

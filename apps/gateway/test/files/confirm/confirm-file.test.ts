@@ -1,7 +1,7 @@
 import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import type { ErrorBody } from '@svc/api/errors'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
-import { ed25519Identity, expectRefusal, openTestGateway, type SignedCall } from '@svc/testbed/test-gateway'
+import { ed25519Identity, expectRefusal, openTestGateway, type SignedCall } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { rowOf } from '../../adapters/http/transfers.ts'
 import { insertFiles, storeFile } from '../files.ts'

@@ -1,6 +1,6 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
-import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { storeFile } from '../files.ts'
 import {

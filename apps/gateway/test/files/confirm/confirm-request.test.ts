@@ -6,7 +6,7 @@ import {
   openTestGateway,
   type Reply,
   type SignedCall,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { storeFile } from '../files.ts'
 import { confirm, confirmBatch, type ErrorReply, entryOf, sha256, upload, watchedStorage } from './confirm.ts'

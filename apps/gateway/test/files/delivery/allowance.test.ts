@@ -1,6 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { seedReceipt } from '@svc/devnet/services/seed-lockers'
 import { writable } from '@svc/devnet/writable'
-import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { expect, it } from 'vitest'
 import { unixNow } from '../../../src/context.ts'
 import { deliverObject } from '../../../src/files/delivery/deliver-object.ts'

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { openDatabase } from '@svc/database/open'
-import { createQueue } from '@svc/queue/create-queue'
+import { createQueue } from '@svc/database/queue/create-queue'
 import type { SlowStore } from '@svc/storage/slow-store'
 import type { Noted } from '../../../src/continuity/noted.ts'
 import { migrations } from '../../../src/db/migrations.ts'

@@ -1,8 +1,8 @@
 // @module-tag nightly
 import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity } from '@svc/devnet/services/test-gateway'
 import { startProcess } from '@svc/devnet/start-process'
-import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { publicBytes } from '../../adapters/http/sessions/sessions.ts'
 import { entryOf, manifestOf } from '../confirm/confirm.ts'

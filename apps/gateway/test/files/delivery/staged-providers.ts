@@ -1,11 +1,11 @@
 // A staging folder in front of a slow server, as the providers of a gateway.
 
+import { onlyProvider } from '@svc/devnet/services/only-provider'
 import { openLocalProvider } from '@svc/storage/local'
 import type { Providers } from '@svc/storage/open-providers'
 import type { SlowStore } from '@svc/storage/slow-store'
 import { openStagedProvider } from '@svc/storage/staged'
 import { openTestSlowStore } from '@svc/storage/test/slow-store'
-import { onlyProvider } from '@svc/testbed/only-provider'
 import type { Db } from '../../../src/db/schema.ts'
 import { findRefs } from '../../../src/files/delivery/store.ts'
 

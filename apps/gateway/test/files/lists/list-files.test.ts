@@ -1,9 +1,9 @@
 import type { DownloadUrls } from '@svc/api/file-entries'
 import type { Manifest } from '@svc/api/files'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestLocker } from '@svc/devnet/services/test-gateway'
 import { toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { ed25519Identity, expectRefusal, openTestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { insertFiles, storeFile } from '../files.ts'
 

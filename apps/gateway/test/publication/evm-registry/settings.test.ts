@@ -1,6 +1,6 @@
 import { ROLES } from '@svc/api/networks'
 import { DEV_MINTER, DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
-import { SettingsReader } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/service/program/config'
 import { expect, it } from 'vitest'
 import { readEvmRegistrySettings } from '../../../src/publication/evm-registry/settings.ts'
 

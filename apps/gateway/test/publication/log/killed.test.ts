@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { openTestGateway } from '@svc/devnet/services/test-gateway'
 import { LAUNCHER, startProcess } from '@svc/devnet/start-process'
 import { toHex } from '@svc/protocol/bytes'
-import { openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { addStatements, logReader, type SeenHead } from './log-reader.ts'
 

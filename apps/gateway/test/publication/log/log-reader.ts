@@ -2,11 +2,11 @@
 
 import { writable } from '@svc/devnet/writable'
 import { toHex } from '@svc/protocol/bytes'
-import { readCheckpoint } from '@svc/transparency/checkpoint'
-import { isSignedBy, type NoteKey } from '@svc/transparency/note'
-import { proveConsistency, rootFromTiles } from '@svc/transparency/prove'
-import { hashAt, readEntryBundle, TILE_WIDTH, type TilePlace, tilePath } from '@svc/transparency/tiles'
-import { isConsistent, leafHash } from '@svc/transparency/tree'
+import { readCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
+import { proveConsistency, rootFromTiles } from '@svc/protocol/transparency/prove'
+import { hashAt, readEntryBundle, TILE_WIDTH, type TilePlace, tilePath } from '@svc/protocol/transparency/tiles'
+import { isConsistent, leafHash } from '@svc/protocol/transparency/tree'
 import { expect } from 'vitest'
 import type { Db } from '../../../src/db/schema.ts'
 

@@ -2,8 +2,8 @@ import { hash, randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { expectError, openMarket, payReqId } from '@svc/devnet/services/market'
 import { writable } from '@svc/devnet/writable'
-import { expectError, openMarket, payReqId } from '@svc/testbed/market'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 const market = forAllTests(() => openMarket())

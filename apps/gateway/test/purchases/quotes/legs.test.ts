@@ -6,9 +6,9 @@ import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { startFaultyNode } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { MINTS } from '@svc/devnet/primary-chain/dev-accounts'
-import { createLog } from '@svc/http-service/log'
-import { expectError, legOf, openMarket, PRODUCTION, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/testbed/market'
-import type { TestGateway } from '@svc/testbed/test-gateway'
+import { expectError, legOf, openMarket, PRODUCTION, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/devnet/services/market'
+import type { TestGateway } from '@svc/devnet/services/test-gateway'
+import { createLog } from '@svc/service/program/log'
 import { describe, expect, it } from 'vitest'
 
 const market = forAllTests(() => openMarket())

@@ -1,7 +1,7 @@
 // For tests: gateways whose operator sees the payments that no receipt has.
 
 import type { UnclaimedPayment } from '@svc/api/operations'
-import type { TestGateway } from '@svc/testbed/test-gateway'
+import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { expect } from 'vitest'
 
 export const OPERATOR = { INTERNAL_SECRET: 'the-secret-of-the-operators-tools', OPERATOR_ACTORS: 'secret' }

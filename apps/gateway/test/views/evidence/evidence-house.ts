@@ -1,10 +1,8 @@
 // For tests: a gateway with lockers that have statements, and public reads of them.
 
 import type { Anchor } from '@svc/api/attestations'
-import { anchorPayload } from '@svc/protocol/anchor'
-import type { EvidenceEnvelope } from '@svc/protocol/evidence'
-import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
-import { seedOracleRecord, seedStatement } from '@svc/testbed/seed-statements'
+import { seedFiles, seedLocker } from '@svc/devnet/services/seed-lockers'
+import { seedOracleRecord, seedStatement } from '@svc/devnet/services/seed-statements'
 import {
   ed25519Identity,
   openTestGateway,
@@ -12,7 +10,9 @@ import {
   type TestGateway,
   type TestGatewayOptions,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { anchorPayload } from '@svc/protocol/anchor'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { expect } from 'vitest'
 import type { Locker } from '../../../src/db/schema.ts'
 import { findLockerOf } from '../../../src/files/store.ts'

@@ -1,8 +1,8 @@
 import type { Retrieved, VerifyAnswer } from '@svc/api/evidence'
 import type { RecomputeVerify, SelfVerify, VerificationBundle } from '@svc/api/proofs'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { expectRefusal } from '@svc/devnet/services/test-gateway'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { expectRefusal } from '@svc/testbed/test-gateway'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import { ORACLE_ANCHOR, openEvidenceHouse } from './evidence-house.ts'

@@ -1,4 +1,4 @@
-import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { nextAnchor } from '../../../src/views/lockers/next-anchor.ts'
 import { attest } from '../../evidence/attest.ts'

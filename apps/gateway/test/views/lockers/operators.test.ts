@@ -1,8 +1,6 @@
 import { addOperator, removeOperator } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { schemaCheck } from '@svc/http-service/validate'
-import { fromHex, toBase58 } from '@svc/protocol/bytes'
 import {
   ed25519Identity,
   evmIdentity,
@@ -10,7 +8,9 @@ import {
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { fromHex, toBase58 } from '@svc/protocol/bytes'
+import { schemaCheck } from '@svc/service/http/validate'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { provisionAt } from './provision.ts'
 

@@ -1,8 +1,5 @@
 import { ProvisionManifest } from '@svc/api/lockers'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { writable } from '@svc/devnet/writable'
-import { schemaCheck } from '@svc/http-service/validate'
-import { lockerId as lockerIdOf } from '@svc/protocol/ids'
 import {
   ed25519Identity,
   evmIdentity,
@@ -10,7 +7,10 @@ import {
   type Identity,
   openTestGateway,
   type SignedCall,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
+import { lockerId as lockerIdOf } from '@svc/protocol/ids'
+import { schemaCheck } from '@svc/service/http/validate'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config.ts'
 import { PROVISION, provisionAt, SIGNED_PROVISION } from './provision.ts'

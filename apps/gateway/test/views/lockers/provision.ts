@@ -1,7 +1,7 @@
 // Sends provisioning requests for tests.
 
 import type { ProvisionManifest } from '@svc/api/lockers'
-import type { Identity, SignedCall, TestGateway } from '@svc/testbed/test-gateway'
+import type { Identity, SignedCall, TestGateway } from '@svc/devnet/services/test-gateway'
 
 export const SIGNED_PROVISION = '/v1/storage/signed_provision'
 /** The path where the envelope may be optional. */

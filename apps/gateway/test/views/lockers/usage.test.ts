@@ -4,7 +4,6 @@ import type { LockerOverTerms } from '@svc/api/internal'
 import type { Terms } from '@svc/api/purchases'
 import type { LockerUsage } from '@svc/api/usage'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { writable } from '@svc/devnet/writable'
 import {
   ed25519Identity,
   expectRefusal,
@@ -12,7 +11,8 @@ import {
   openTestGateway,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { openTestSession } from '../../adapters/http/sessions/sessions.ts'
 import { scrape } from '../metrics/scrape.ts'

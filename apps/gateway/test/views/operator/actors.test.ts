@@ -1,4 +1,4 @@
-import { SettingsReader } from '@svc/http-service/config'
+import { SettingsReader } from '@svc/service/program/config'
 import { describe, expect, it } from 'vitest'
 import type { InternalCaller } from '../../../src/auth/internal-callers.ts'
 import { readActors } from '../../../src/auth/settings.ts'

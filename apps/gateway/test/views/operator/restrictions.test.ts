@@ -1,6 +1,5 @@
 import type { LockerRecord } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
-import type { StorageProvider } from '@svc/storage/provider'
 import {
   ed25519Identity,
   expectRefusal,
@@ -9,7 +8,8 @@ import {
   type Reply,
   type TestGateway,
   type TestLocker,
-} from '@svc/testbed/test-gateway'
+} from '@svc/devnet/services/test-gateway'
+import type { StorageProvider } from '@svc/storage/provider'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { finalizeUpload } from '../../../src/adapters/http/sessions/read-session.ts'
 import { resumeFinalizations, sweepSessions } from '../../../src/files/parts/close-session.ts'

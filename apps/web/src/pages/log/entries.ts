@@ -1,7 +1,7 @@
 // Entries with the statements behind them, each held against the root of the newest checkpoint.
 
 import type { LogStatements } from '@svc/api/log'
-import { readProof } from '@svc/transparency/proof'
+import { readProof } from '@svc/protocol/transparency/proof'
 import { statementDigestMatches, wellFormedEnvelope } from '@svc/verifier/envelope-facts'
 import { fetchAnswer, getJson, RequestFailed } from '../../gateway.ts'
 import { isInLog, type ReadLog } from './log-reader.ts'

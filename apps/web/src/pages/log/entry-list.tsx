@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
+import type { SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { useEffect } from 'preact/hooks'
 import { common } from '#texts/common'
 import { texts } from '#texts/log'

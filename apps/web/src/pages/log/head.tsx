@@ -1,7 +1,7 @@
 // The newest checkpoint, and who vouches for it.
 
 import { toHex } from '@svc/protocol/bytes'
-import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
+import type { SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { printable } from '@svc/verifier/untrusted'
 import { common } from '#texts/common'
 import { texts } from '#texts/log'

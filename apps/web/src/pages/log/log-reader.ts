@@ -2,11 +2,11 @@
 
 import type { LogAnchor, LogAnchors, LogState } from '@svc/api/log'
 import { fromHex, toHex } from '@svc/protocol/bytes'
-import { cosignaturesOf, readSigned, type SignedCheckpoint } from '@svc/transparency/checkpoint'
-import { readKey } from '@svc/transparency/note'
-import { proveInclusion, type ReadTile, readPrefix } from '@svc/transparency/prove'
-import { tilePath } from '@svc/transparency/tiles'
-import { HASH_BYTES, isIncluded, leafHash } from '@svc/transparency/tree'
+import { cosignaturesOf, readSigned, type SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { readKey } from '@svc/protocol/transparency/note'
+import { proveInclusion, type ReadTile, readPrefix } from '@svc/protocol/transparency/prove'
+import { tilePath } from '@svc/protocol/transparency/tiles'
+import { HASH_BYTES, isIncluded, leafHash } from '@svc/protocol/transparency/tree'
 import { fetchAnswer, getJson, RequestFailed } from '../../gateway.ts'
 
 export interface ReadLog {

@@ -3,9 +3,9 @@
 
 import type { LogState } from '@svc/api/log'
 import { equalBytes, toBase64 } from '@svc/protocol/bytes'
-import { readSigned, type SignedCheckpoint } from '@svc/transparency/checkpoint'
-import { readKey } from '@svc/transparency/note'
-import type { Hash } from '@svc/transparency/tree'
+import { readSigned, type SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { readKey } from '@svc/protocol/transparency/note'
+import type { Hash } from '@svc/protocol/transparency/tree'
 import { ROOT_URL } from '../../address.ts'
 import { prefixOf, type ReadLog } from './log-reader.ts'
 

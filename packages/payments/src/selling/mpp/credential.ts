@@ -1,9 +1,9 @@
 // Reads `Authorization: Payment`. Only the form is checked here: whether its challenge is one of ours, the quote says.
 
 import { CREDENTIAL_PAYLOADS, type CredentialPayload, PaymentCredential } from '@svc/api/mpp'
-import { schemaCheck } from '@svc/http-service/validate'
 import { canonicalTx } from '@svc/protocol/ids'
 import { parseStrictJson } from '@svc/protocol/strict-json'
+import { schemaCheck } from '@svc/service/http/validate'
 import type { QuoteTexts } from '../quote-template.ts'
 import { type Challenge, type Charge, challengeOf, type Payee } from './challenge.ts'
 import { credentialInvalid } from './problems.ts'

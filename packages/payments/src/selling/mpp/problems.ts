@@ -1,7 +1,7 @@
 // Refusals of payment credentials: problem details (RFC 9457) with our own error fields beside them.
 
 import type { ErrorBody } from '@svc/api/errors'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 
 const TITLES = {
   'malformed-credential': 'Malformed Credential',

@@ -1,7 +1,7 @@
 import { networkNamed } from '@svc/api/networks'
-import { Answer } from '@svc/http-service/answer'
 import { paymentReference } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { Answer } from '@svc/service/http/answer'
 import type { Challenge } from './challenge.ts'
 
 /** The answer to a credential that paid, with the header Payment-Receipt. */

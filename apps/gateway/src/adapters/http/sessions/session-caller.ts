@@ -1,4 +1,4 @@
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { bearerToken } from '../../../auth/bearer-token.ts'
 import { requireWritable } from '../../../auth/restrictions.ts'
 import type { Context } from '../../../context.ts'

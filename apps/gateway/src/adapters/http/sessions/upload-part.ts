@@ -1,6 +1,6 @@
 import type { Query } from '@svc/api/endpoint'
 import type { UploadedPart, uploadPart as uploadPartEndpoint } from '@svc/api/upload-sessions'
-import type { WireRequest } from '@svc/http-service/wire-request'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Context } from '../../../context.ts'
 import { isSha256 } from '../../../files/parts/part-digest.ts'
 import { maxPartBytes as maxPartBytesOf } from '../../../files/parts/record-parts.ts'

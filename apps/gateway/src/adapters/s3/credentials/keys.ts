@@ -11,7 +11,7 @@ import {
   type WalletS3KeyList,
   type createWalletS3Key as walletEndpoint,
 } from '@svc/api/s3-credentials'
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import type { LockerCaller, WalletCaller } from '../../../auth/callers.ts'
 import { limitSigner } from '../../../auth/limits.ts'
 import { requireWritable } from '../../../auth/restrictions.ts'

@@ -8,9 +8,9 @@ import type {
   WalletS3Credentials,
   mintWalletS3Credentials as walletEndpoint,
 } from '@svc/api/s3-credentials'
-import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
+import { ServiceError } from '@svc/service/service-error'
 import type { EnvelopeWalletCaller, LockerCaller } from '../../../auth/callers.ts'
 import { limitSigner } from '../../../auth/limits.ts'
 import { requireWritable } from '../../../auth/restrictions.ts'

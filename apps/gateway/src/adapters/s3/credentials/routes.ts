@@ -1,5 +1,5 @@
 import * as credentials from '@svc/api/s3-credentials'
-import type { Service } from '@svc/http-service/service'
+import type { Service } from '@svc/service/http/service'
 import { serveLocker, serveWallet } from '../../../auth/serve-signed.ts'
 import type { Context } from '../../../context.ts'
 import { createKey, createWalletKey, listKeys, listWalletKeys, revokeKey, revokeWalletKey } from './keys.ts'

@@ -1,6 +1,6 @@
 // What a new credential may open.
 
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { Context } from '../../../context.ts'
 import type { Db, Locker } from '../../../db/schema.ts'
 import { folderProblem } from '../../../files/name-files.ts'

@@ -1,9 +1,9 @@
 // What clients do with keys that end with a slash; everything else about such a key is answered as about an object.
 
-import { Bytes } from '@svc/http-service/answer'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
+import { Bytes } from '@svc/service/http/answer'
 import type { Context } from '../../../context.ts'
 import type { S3FolderTable } from '../../../db/schema.ts'
 import { maxObjectBytes } from '../../../files/objects.ts'

@@ -1,8 +1,8 @@
 // What every list of keys takes from its query, and the form of what it answers.
 
-import { hangUpSignal } from '@svc/http-service/hang-up'
 import { s3Error } from '@svc/s3/errors'
 import { encodeKey, WrittenXml, writeContent, writeElement, type XmlFields } from '@svc/s3/xml'
+import { hangUpSignal } from '@svc/service/http/hang-up'
 import type { Context } from '../../../context.ts'
 import type { S3Caller } from '../caller.ts'
 import type { S3Request } from '../request.ts'

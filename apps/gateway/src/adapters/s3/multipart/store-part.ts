@@ -1,9 +1,9 @@
 // Taking a part, whether a client sends it or a stored file has it.
 
 import { Readable } from 'node:stream'
-import { ServiceError } from '@svc/http-service/service-error'
 import type { Checksums } from '@svc/s3/checksums'
 import { s3Error } from '@svc/s3/errors'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../../context.ts'
 import { maxObjectBytes } from '../../../files/objects.ts'
 import { requireOpenFile, type StoredPart, storePart } from '../../../files/parts/store-part.ts'

@@ -1,10 +1,10 @@
 // Copying an object, or giving it other headers. Bytes go through the gateway, and are hashed on the
 // way: a copy has the hash of its source, or is none.
 
-import { ServiceError } from '@svc/http-service/service-error'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../../context.ts'
 import type { FileRow } from '../../../db/schema.ts'
 import { countUnconfirmed, lockFile, updateFile } from '../../../files/store.ts'

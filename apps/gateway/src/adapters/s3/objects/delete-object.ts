@@ -1,4 +1,4 @@
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../../context.ts'
 import { removeFile } from '../../../files/delete-file.ts'
 import { emptyAnswer } from '../answers.ts'

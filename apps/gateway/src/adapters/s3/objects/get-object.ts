@@ -1,9 +1,9 @@
 // Reading an object, or only what there is to know about it (HEAD).
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { Bytes } from '@svc/http-service/answer'
 import { bare } from '@svc/protocol/bytes'
 import { s3Error } from '@svc/s3/errors'
+import { Bytes } from '@svc/service/http/answer'
 import type { FileRow } from '../../../db/schema.ts'
 import { answerBytes, type FoundBytes, selectBytes } from '../../http/answer-bytes.ts'
 import { refuseAsCode } from '../../http/fetch-destination.ts'

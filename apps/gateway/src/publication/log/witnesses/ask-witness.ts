@@ -3,10 +3,10 @@
 
 import { toBase64 } from '@svc/protocol/bytes'
 import { readAtMost, TooManyBytes } from '@svc/protocol/read-at-most'
-import { type Checkpoint, cosignaturesOf } from '@svc/transparency/checkpoint'
-import { formatSignature, readSignatures, signaturesOf } from '@svc/transparency/note'
-import type { PolicyWitness } from '@svc/transparency/policy'
-import type { Hash } from '@svc/transparency/tree'
+import { type Checkpoint, cosignaturesOf } from '@svc/protocol/transparency/checkpoint'
+import { formatSignature, readSignatures, signaturesOf } from '@svc/protocol/transparency/note'
+import type { PolicyWitness } from '@svc/protocol/transparency/policy'
+import type { Hash } from '@svc/protocol/transparency/tree'
 
 export type AskableWitness = PolicyWitness & { url: string }
 

@@ -1,10 +1,10 @@
 // The witnesses of the policy: all are asked at once to cosign a checkpoint. A witness that is away harms nobody: the
 // checkpoint is published without it, and it is asked again.
 
-import { type Checkpoint, cosignaturesOf, readCheckpoint } from '@svc/transparency/checkpoint'
-import { formatKey } from '@svc/transparency/note'
-import { judge, type Policy } from '@svc/transparency/policy'
-import { proveConsistency, type ReadTile } from '@svc/transparency/prove'
+import { type Checkpoint, cosignaturesOf, readCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { formatKey } from '@svc/protocol/transparency/note'
+import { judge, type Policy } from '@svc/protocol/transparency/policy'
+import { proveConsistency, type ReadTile } from '@svc/protocol/transparency/prove'
 import { type Context, unixNow } from '../../../context.ts'
 import type { LogCheckpointTable } from '../../../db/schema.ts'
 import { findCosigned } from '../store.ts'

@@ -1,10 +1,10 @@
 // A payment that is on chain and of which nothing is noted: the database was set back after it was sent.
 
 import type { X402Leg } from '@svc/api/x402'
-import type { ServiceError } from '@svc/http-service/service-error'
 import type { ChainPayment } from '@svc/payments/payment'
 import { quotedLeg } from '@svc/payments/selling/confirm'
 import { paymentReference } from '@svc/protocol/ids'
+import type { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../../context.ts'
 import { notSettled, settlementPending } from './errors.ts'
 import { authorizationOf, claimSettled, type Settled, settlerOf } from './finish-settlement.ts'

@@ -3,9 +3,9 @@
 
 import { type Network, networkNamed } from '@svc/api/networks'
 import type { X402Leg } from '@svc/api/x402'
-import { type ErrorExtras, ServiceError } from '@svc/http-service/service-error'
 import { displayAmount } from '@svc/payments/amounts'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { type ErrorExtras, ServiceError } from '@svc/service/service-error'
 import type { Refusal as BudgetRefusal } from '../../../budgets/budgets.ts'
 import type { Refusal } from './settler.ts'
 

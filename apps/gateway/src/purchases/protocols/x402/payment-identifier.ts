@@ -1,6 +1,6 @@
 // The extension payment-identifier: a client names its purchase, so that trying again with another quote pays nothing.
 
-import { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../../context.ts'
 import { KEY_KEPT_SECONDS } from '../../idempotency.ts'
 import {

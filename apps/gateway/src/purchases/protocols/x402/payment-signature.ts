@@ -1,8 +1,8 @@
 // Reads the PAYMENT-SIGNATURE header and finds the leg that it pays.
 
 import { PaymentSignature, type X402Leg } from '@svc/api/x402'
-import { schemaCheck } from '@svc/http-service/validate'
 import { parseStrictJson } from '@svc/protocol/strict-json'
+import { schemaCheck } from '@svc/service/http/validate'
 import { malformedPayment, notSettled, onlyVersion2 } from './errors.ts'
 
 /** Twice what stock clients send with our longest quote. */

@@ -2,9 +2,9 @@
 // transaction is resolved on chain before another is sent for the quote.
 
 import type { Network } from '@svc/api/networks'
-import { ServiceError } from '@svc/http-service/service-error'
 import { quotedLeg } from '@svc/payments/selling/confirm'
 import { quoteExpired } from '@svc/payments/selling/errors'
+import { ServiceError } from '@svc/service/service-error'
 import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../../context.ts'
 import { findReceiptOfRequest, type PayRequest, takeAuthorization } from '../../store.ts'

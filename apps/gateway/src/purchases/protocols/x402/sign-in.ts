@@ -2,11 +2,11 @@
 
 import { NETWORKS, type Network } from '@svc/api/networks'
 import { SignIn, type SignInRequired } from '@svc/api/x402'
-import { schemaCheck } from '@svc/http-service/validate'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { sigAlgOf } from '@svc/protocol/keys'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import { parseStrictJson } from '@svc/protocol/strict-json'
+import { schemaCheck } from '@svc/service/http/validate'
 import type { WalletText } from '../../../auth/callers.ts'
 
 const STATEMENT = 'Show what this wallet has bought. This pays nothing and allows no payment.'

@@ -1,9 +1,9 @@
 // `GET /v1/storage/recompute-verify`: reads every attested file again, and compares it with the statement.
 
 import type { RecomputeVerify } from '@svc/api/proofs'
-import { ServiceError } from '@svc/http-service/service-error'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { isoSeconds } from '@svc/protocol/evidence'
+import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import { lockerNotFound } from '../../../auth/errors.ts'
 import { limitStranger } from '../../../auth/limits.ts'
 import { type Context, unixNow } from '../../../context.ts'

@@ -2,10 +2,10 @@
 
 import type { SelfVerify } from '@svc/api/proofs'
 import { limit } from '@svc/concurrency/locks'
-import type { WireRequest } from '@svc/http-service/wire-request'
 import { isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import type { VerificationFacts } from '@svc/protocol/facts'
 import { snapshotId } from '@svc/protocol/ids'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { limitStranger } from '../../../auth/limits.ts'
 import { type Context, unixNow } from '../../../context.ts'
 import type { Db } from '../../../db/schema.ts'

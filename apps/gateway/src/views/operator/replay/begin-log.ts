@@ -2,7 +2,7 @@
 // It ends with what it has signed last, and another begins with all statements of the database, under a name of its own.
 
 import { fromHex } from '@svc/protocol/bytes'
-import { formatKey, isKeyName } from '@svc/transparency/note'
+import { formatKey, isKeyName } from '@svc/protocol/transparency/note'
 import type { Context } from '../../../context.ts'
 import { clearLog, endedLogs } from '../../../publication/log/ended/store.ts'
 import type { PublishedLog } from '../../../publication/log/published.ts'

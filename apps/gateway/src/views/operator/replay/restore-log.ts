@@ -2,8 +2,8 @@
 // was. The journal has what was signed, and the published log what was published.
 
 import { equalBytes, fromHex, toHex } from '@svc/protocol/bytes'
-import { type Edge, grow, readEdge, rootOf } from '@svc/transparency/edge'
-import { leafHash } from '@svc/transparency/tree'
+import { type Edge, grow, readEdge, rootOf } from '@svc/protocol/transparency/edge'
+import { leafHash } from '@svc/protocol/transparency/tree'
 import { type Context, unixNow } from '../../../context.ts'
 import type { CheckpointDocument } from '../../../continuity/documents.ts'
 import { hasCheckpoint } from '../../../continuity/store.ts'

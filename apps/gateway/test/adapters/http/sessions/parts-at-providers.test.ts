@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
-import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { openS3House } from '../../s3/s3-house.ts'
 import { create, metadata, tusToken, whole } from '../../tus/uploads.ts'

@@ -1,7 +1,7 @@
 // Opens upload sessions for tests, and sends their requests.
 
 import type { FinalizedUpload, UploadedPart, UploadSession, UploadSessionStatus } from '@svc/api/upload-sessions'
-import type { Identity, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
+import type { Identity, TestGateway, TestLocker } from '@svc/devnet/services/test-gateway'
 import { expect } from 'vitest'
 
 export { entryOf as listed } from '../../../files/confirm/confirm.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
-import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes } from './sessions.ts'

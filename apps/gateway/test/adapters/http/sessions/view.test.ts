@@ -2,7 +2,7 @@
 
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
-import { ed25519Identity, expectRefusal, openTestGateway, type Reply, reply } from '@svc/testbed/test-gateway'
+import { ed25519Identity, expectRefusal, openTestGateway, type Reply, reply } from '@svc/devnet/services/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
 import { CHUNK, create, metadata, send as sendTus, tusToken } from '../../tus/uploads.ts'
 import { createFile, put } from '../transfers.ts'

@@ -8,7 +8,7 @@ import type {
   WalletS3Credentials,
   WalletS3KeyList,
 } from '@svc/api/s3-credentials'
-import type { Identity, Reply, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
+import type { Identity, Reply, TestGateway, TestLocker } from '@svc/devnet/services/test-gateway'
 import { expect } from 'vitest'
 import { findCredential, type S3Credential } from '../../../../src/adapters/s3/credentials/find-credential.ts'
 

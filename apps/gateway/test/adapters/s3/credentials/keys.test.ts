@@ -1,10 +1,10 @@
 import { createS3Key, listS3Keys, revokeS3Key } from '@svc/api/s3-credentials'
 import { forEachDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestLocker } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
-import { createLog } from '@svc/http-service/log'
-import { schemaCheck } from '@svc/http-service/validate'
-import { ed25519Identity, expectRefusal, openTestGateway, type TestLocker } from '@svc/testbed/test-gateway'
+import { schemaCheck } from '@svc/service/http/validate'
+import { createLog } from '@svc/service/program/log'
 import { expect, it, onTestFinished } from 'vitest'
 import { secretOfKey } from '../../../../src/adapters/s3/credentials/key-rows.ts'
 import {

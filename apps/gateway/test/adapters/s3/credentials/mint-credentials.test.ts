@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mintS3Credentials } from '@svc/api/s3-credentials'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
-import { schemaCheck } from '@svc/http-service/validate'
+import { ed25519Identity, evmIdentity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { fromBase64Url, toBase64Url } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { ed25519Identity, evmIdentity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { schemaCheck } from '@svc/service/http/validate'
 import { expect, it, onTestFinished } from 'vitest'
 import {
   createCredentialKeys,

@@ -3,7 +3,7 @@
 import { CreateMultipartUploadCommand, ListObjectsV2Command, ListPartsCommand } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
-import { ed25519Identity } from '@svc/testbed/test-gateway'
+import { ed25519Identity } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { createKeyFinder } from '../../../../src/adapters/s3/credentials/store.ts'
 import {

@@ -17,10 +17,10 @@ import {
 } from '@svc/api/s3-credentials'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, evmIdentity, expectRefusal, type TestLocker } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
-import { createLog } from '@svc/http-service/log'
-import { schemaCheck } from '@svc/http-service/validate'
-import { ed25519Identity, evmIdentity, expectRefusal, type TestLocker } from '@svc/testbed/test-gateway'
+import { schemaCheck } from '@svc/service/http/validate'
+import { createLog } from '@svc/service/program/log'
 import { expect, it } from 'vitest'
 import {
   expectS3Error,

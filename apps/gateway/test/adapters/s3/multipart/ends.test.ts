@@ -9,8 +9,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { ed25519Identity } from '@svc/devnet/services/test-gateway'
 import type { ObjectParts } from '@svc/storage/provider'
-import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { sweepSessions } from '../../../../src/files/parts/close-session.ts'
 import { createSessionFinalizer } from '../../../../src/files/parts/finalize-session.ts'

@@ -1,8 +1,8 @@
 // Publishes the log once, and kills itself before or after a step: `<step> <how often it is let pass>`.
 
 import { openDatabase } from '@svc/database/open'
-import { createLog } from '@svc/http-service/log'
 import { ed25519Signer } from '@svc/protocol/keys'
+import { createLog } from '@svc/service/program/log'
 import { openFolderFiles } from '@svc/storage/local/files'
 import type { Noted } from '../../../../src/continuity/noted.ts'
 import { migrations } from '../../../../src/db/migrations.ts'

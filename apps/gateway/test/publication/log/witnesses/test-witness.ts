@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fromBase64 } from '@svc/protocol/bytes'
-import { cosign, readCheckpoint } from '@svc/transparency/checkpoint'
-import { formatKey, formatSignature, isSignedBy, type NoteKey } from '@svc/transparency/note'
-import { testKey } from '@svc/transparency/test/keys'
-import { isConsistent, type TreeHead } from '@svc/transparency/tree'
+import { testKey } from '@svc/protocol/test/transparency/keys'
+import { cosign, readCheckpoint } from '@svc/protocol/transparency/checkpoint'
+import { formatKey, formatSignature, isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
+import { isConsistent, type TreeHead } from '@svc/protocol/transparency/tree'
 
 interface Asked {
   old: number

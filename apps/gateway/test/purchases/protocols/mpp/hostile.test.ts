@@ -1,5 +1,5 @@
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
-import { type TestGateway, testGatewayOf } from '@svc/testbed/test-gateway'
+import { type TestGateway, testGatewayOf } from '@svc/devnet/services/test-gateway'
 import { Credential } from 'mppx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startX402Testbed, treasuries, type X402Testbed } from '../x402/x402-testbed.ts'

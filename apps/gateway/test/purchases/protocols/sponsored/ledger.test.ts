@@ -1,8 +1,8 @@
 import type { DialectName } from '@svc/database/dialects'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { expectError, legOf } from '@svc/testbed/market'
-import type { Reply } from '@svc/testbed/test-gateway'
+import { expectError, legOf } from '@svc/devnet/services/market'
+import type { Reply } from '@svc/devnet/services/test-gateway'
 import { describe, expect, it } from 'vitest'
 import { OWNER, openSponsoredMarket, quotes } from './sponsored-market.ts'
 

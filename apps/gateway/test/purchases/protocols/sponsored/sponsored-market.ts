@@ -7,9 +7,9 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import type { LocalChainsOptions } from '@svc/devnet/local-chains'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import type { Variables } from '@svc/http-service/config'
-import { legOf, type Market, openMarket, payReqId } from '@svc/testbed/market'
-import type { Reply, TestGateway } from '@svc/testbed/test-gateway'
+import { legOf, type Market, openMarket, payReqId } from '@svc/devnet/services/market'
+import type { Reply, TestGateway } from '@svc/devnet/services/test-gateway'
+import type { Variables } from '@svc/service/program/config'
 import type { Overrides } from '../../../../src/context.ts'
 
 export interface SponsoredMarket {

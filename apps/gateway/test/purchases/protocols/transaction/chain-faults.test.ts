@@ -2,7 +2,7 @@ import { ASSETS } from '@svc/api/assets'
 import type { Quote } from '@svc/api/purchases'
 import { type Behaviour, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { expectError, openMarket, payReqId } from '@svc/testbed/market'
+import { expectError, openMarket, payReqId } from '@svc/devnet/services/market'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 const market = forAllTests(() => openMarket())

@@ -3,8 +3,8 @@ import { createFreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { buy, expectError, legOf, openMarket, payReqId } from '@svc/devnet/services/market'
 import { paymentAttCode } from '@svc/protocol/ids'
-import { buy, expectError, legOf, openMarket, payReqId } from '@svc/testbed/market'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 const market = forAllTests(() => openMarket())

@@ -1,8 +1,8 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
 import { call } from '@svc/devnet/primary-chain/dev-client'
-import { expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
-import type { TestGateway } from '@svc/testbed/test-gateway'
+import { expectError, type Market, openMarket, payReqId } from '@svc/devnet/services/market'
+import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 let market: Market

@@ -1,7 +1,7 @@
 import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
-import { createLog } from '@svc/http-service/log'
-import { expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
-import { openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
+import { expectError, type Market, openMarket, payReqId } from '@svc/devnet/services/market'
+import { openTestGateway, type TestGateway } from '@svc/devnet/services/test-gateway'
+import { createLog } from '@svc/service/program/log'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 type Chain = 'primary' | 'evm'

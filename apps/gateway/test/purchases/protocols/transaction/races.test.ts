@@ -1,6 +1,6 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { expectError, openMarket, payReqId } from '@svc/testbed/market'
+import { expectError, openMarket, payReqId } from '@svc/devnet/services/market'
 import { describe, expect, it } from 'vitest'
 
 const market = forAllTests(() => openMarket())

@@ -4,9 +4,9 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { MINTS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { expectError, legOf } from '@svc/testbed/market'
-import { testGatewayOf } from '@svc/testbed/test-gateway'
+import { startTestGateway } from '@svc/devnet/services/gateway'
+import { expectError, legOf } from '@svc/devnet/services/market'
+import { testGatewayOf } from '@svc/devnet/services/test-gateway'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   asRequirements,

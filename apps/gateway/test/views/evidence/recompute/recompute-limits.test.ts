@@ -1,5 +1,5 @@
 import type { RecomputeVerify } from '@svc/api/proofs'
-import { expectRefusal } from '@svc/testbed/test-gateway'
+import { expectRefusal } from '@svc/devnet/services/test-gateway'
 import { afterEach, expect, it } from 'vitest'
 import { type WatchedStorage, watchedStorage } from '../../../files/confirm/confirm.ts'
 import { type EvidenceHouse, type FilledLocker, openEvidenceHouse } from '../evidence-house.ts'

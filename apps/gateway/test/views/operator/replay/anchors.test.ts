@@ -1,7 +1,7 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
+import type { TestGateway, TestLocker } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
-import type { TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LogAnchorDocument, PublicationDocument } from '../../../../src/continuity/documents.ts'
 import { anchorLog } from '../../../../src/publication/log-anchors/anchor-log.ts'

@@ -1,5 +1,5 @@
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
-import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Document, StatementDocument } from '../../../../src/continuity/documents.ts'
 import type { EvmRegistry } from '../../../../src/publication/evm-registry/client.ts'

@@ -1,7 +1,7 @@
 // All the work of the page: reading, hashing and checking, away from what the visitor sees.
 
+import { readPolicy } from '@svc/protocol/transparency/policy'
 import { jsonRpc } from '@svc/sdk/json-rpc'
-import { readPolicy } from '@svc/transparency/policy'
 import { readLogKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
 import { type Given, verifyBundle } from '@svc/verifier/verify-bundle'

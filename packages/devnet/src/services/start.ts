@@ -1,0 +1,5 @@
+// `npm start`.
+
+import { importBundled } from '@svc/service/program/bundle'
+
+await importBundled(new URL('./start-all.ts', import.meta.url))

@@ -1,9 +1,0 @@
-// `node two-processes.ts <program> [port]`: two processes of a program beside this one, until they are stopped.
-
-import { createLog } from '../../src/log.ts'
-import { startProcesses } from '../../src/processes.ts'
-import { runUntilStopped } from '../../src/run.ts'
-
-const program = new URL(process.argv[2] ?? '', import.meta.url)
-const address = { host: '127.0.0.1', port: Number(process.argv[3] ?? 0) }
-await runUntilStopped(() => startProcesses({ program, count: 2, address, log: createLog('info') }))

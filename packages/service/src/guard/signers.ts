@@ -1,0 +1,104 @@
+// Who signed an envelope. An envelope names no key, so the owner's key is tried, then each operator's.
+
+import { lru } from '@svc/concurrency/caches'
+import { fromBase58 } from '@svc/protocol/bytes'
+import { type Ed25519Verifier, ed25519PublicKeyFromBase58, sigAlgOf } from '@svc/protocol/keys'
+import type { SignedEnvelope } from '../http/envelope.ts'
+import { ServiceError } from '../service-error.ts'
+import { createPersonalThread } from './personal-thread.ts'
+import { createVerify } from './verify-together.ts'
+
+export interface Candidates {
+  owner: string
+  /** Ed25519 keys, base58. */
+  operators: readonly string[]
+}
+
+export interface Signer {
+  role: 'owner' | 'operator'
+  /** The owner's identity, or the operator's key. */
+  identity: string
+}
+
+/** What was signed, and by which algorithm. */
+export interface SignedText extends Pick<SignedEnvelope, 'bytes' | 'signature'> {
+  envelope: Pick<SignedEnvelope['envelope'], 'sig_alg'>
+}
+
+/** Null when none of the candidates signed. */
+export type FindSigner = (signed: SignedText, candidates: Candidates) => Promise<Signer | null>
+
+const MAX_KEYS = 10_000
+const MAX_HINTS = 10_000
+
+export function createSignerFinder(): FindSigner {
+  const verify = createVerify()
+  const askThread = createPersonalThread()
+  const keys = lru<string, Ed25519Verifier>(MAX_KEYS)
+  /** Who signed last for an owner. The same key is likely to sign next, and each wrong key costs a verification. */
+  const hints = lru<string, string>(MAX_HINTS)
+
+  function keyOf(identity: string): Ed25519Verifier | null {
+    const known = keys.get(identity)
+    if (known) return known
+    const key = ed25519PublicKeyFromBase58(identity)
+    if (key) keys.set(identity, key)
+    return key
+  }
+
+  async function findEd25519(signed: SignedText, identities: Iterable<string>): Promise<string | null> {
+    const signature = fromBase58(signed.signature, 64)
+    if (!signature) return null
+    for (const identity of identities) {
+      const key = keyOf(identity)
+      if (key && (await verify({ key, message: signed.bytes, signature }))) return identity
+    }
+    return null
+  }
+
+  return async (signed, { owner, operators }) => {
+    const { sig_alg } = signed.envelope
+    const ownerAlg = sigAlgOf(owner)
+    if (sig_alg === 'secp256k1') {
+      if (ownerAlg !== sig_alg) return null
+      const { bytes: message, signature } = signed
+      const isOwner = await askThread({ address: owner.toLowerCase(), message, signature })
+      return isOwner ? { role: 'owner', identity: owner } : null
+    }
+    const identities = ownerAlg === 'ed25519' ? [owner, ...operators] : operators
+    const hint = hints.get(owner)
+    const likelyFirst = hint && identities.includes(hint) ? new Set([hint, ...identities]) : identities
+    const identity = await findEd25519(signed, likelyFirst)
+    if (identity === null) return null
+    hints.set(owner, identity)
+    return { role: identity === owner ? 'owner' : 'operator', identity }
+  }
+}
+
+/** For callers who may know the owner. Says whose signature is expected, shortened: whoever has the key recognizes it. */
+export function notSigned({ owner }: Candidates, { envelope, signature }: SignedEnvelope): ServiceError {
+  const alg = sigAlgOf(owner)
+  const key = `${owner.slice(0, 6)}…${owner.slice(-4)}`
+  return new ServiceError('SIGNATURE_INVALID', NOT_SIGNED, {
+    hint: `${formHint(envelope.sig_alg, signature)}${
+      alg === 'secp256k1'
+        ? `the owner ${key} signs with sig_alg secp256k1 (personal-sign, which a contract wallet cannot do); operators with ed25519`
+        : `sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner ${key} or of a registered operator`
+    }`,
+    details: { expected_owner: key, owner_sig_alg: alg },
+  })
+}
+
+/** For callers who may know only the locker: its id is in every short URL, and must not lead to a wallet. */
+export function notSignedForLocker({ envelope, signature }: SignedEnvelope): ServiceError {
+  return new ServiceError('SIGNATURE_INVALID', NOT_SIGNED, {
+    hint: `${formHint(envelope.sig_alg, signature)}sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner or of a registered operator; with the receipt_id in the envelope this says whose key is expected`,
+  })
+}
+
+const NOT_SIGNED = 'signature does not verify under the owner or any registered operator key'
+
+function formHint(alg: string, signature: string): string {
+  if (alg === 'secp256k1') return /^0x[0-9a-f]{130}$/i.test(signature) ? '' : 'send 0x and 130 hex as X-Svc-Signature; '
+  return fromBase58(signature, 64) ? '' : 'send base58 of 64 bytes as X-Svc-Signature; '
+}

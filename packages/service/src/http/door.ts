@@ -1,0 +1,37 @@
+// Doors for clients of other protocols. All requests of such a protocol go to one route, whatever their path, and errors
+// have the protocol's form, also those that are found before there is a route.
+
+import type { IncomingMessage } from 'node:http'
+import type { ServiceError } from '../service-error.ts'
+
+/** What is known of a request when it is refused. */
+export type RequestLine = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
+
+export interface Door {
+  /** The path of the route that serves it. */
+  route: string
+  /** Whether a request belongs to it. The target is as sent. */
+  owns(target: string, host: string | undefined): boolean
+  answerOf(error: ServiceError, requestId: string, request: RequestLine): ErrorAnswer
+}
+
+export interface ErrorAnswer {
+  status: number
+  headers: Record<string, string>
+  text: string
+}
+
+export type FindDoor = (request: RequestLine) => Door | null
+
+/** `doors` may grow afterwards. */
+export function doorFinder(doors: readonly Door[]): FindDoor {
+  return (request) => {
+    const target = targetOf(request)
+    return doors.find((door) => door.owns(target, request.headers.host)) ?? null
+  }
+}
+
+/** The framework routes by another URL where a door owns the request, and keeps the one that was sent. */
+export function targetOf(request: RequestLine & { originalUrl?: string }): string {
+  return request.originalUrl ?? request.url ?? ''
+}

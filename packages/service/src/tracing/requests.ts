@@ -1,0 +1,92 @@
+// Traces of a service: the settings, and a span for each request.
+
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { elapsedMs } from '../http/send.ts'
+import type { SettingsReader } from '../program/config.ts'
+import type { Log } from '../program/log.ts'
+import { runInSpan } from './active-span.ts'
+import { preciseNow } from './span.ts'
+import type { Tracer } from './tracer.ts'
+
+export interface TracingConfig {
+  endpoint: string
+  serviceName: string
+  /** How many of all traces are recorded, from 0 to 1. */
+  ratio: number
+}
+
+export interface TracingSecrets {
+  /** What the collector wants to see, such as an access key. */
+  collectorHeaders: Record<string, string>
+}
+
+/** Null where nothing is traced. The names are those of OpenTelemetry. */
+export function readTracingSettings(
+  settings: SettingsReader,
+  serviceName: string,
+): [TracingConfig | null, TracingSecrets] {
+  const isOn = settings.text('OTEL_EXPORTER_OTLP_ENDPOINT') !== ''
+  const endpoint = isOn ? settings.url('OTEL_EXPORTER_OTLP_ENDPOINT', '') : ''
+  const config = { endpoint, serviceName: settings.text('OTEL_SERVICE_NAME', serviceName), ratio: readRatio(settings) }
+  return [isOn ? config : null, { collectorHeaders: readHeaders(settings) }]
+}
+
+function readRatio(settings: SettingsReader): number {
+  const text = settings.text('OTEL_TRACES_SAMPLER_ARG', '1')
+  const ratio = /^(0(\.\d+)?|1(\.0+)?)$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isNaN(ratio)) settings.problem(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "${text}"`)
+  return ratio
+}
+
+/** `name=value` with commas between, values percent-encoded. Never quoted: they are secrets. */
+function readHeaders(settings: SettingsReader): Record<string, string> {
+  const entries = settings.list('OTEL_EXPORTER_OTLP_HEADERS')
+  // With the first `Headers` Node loads its client for HTTP, which takes time and memory at the start of every service.
+  if (entries.length === 0) return {}
+  try {
+    return Object.fromEntries(new Headers(entries.map(readHeader)))
+  } catch {
+    settings.problem('OTEL_EXPORTER_OTLP_HEADERS must be name=value with commas between, with values percent-encoded')
+    return {}
+  }
+}
+
+function readHeader(entry: string): [name: string, value: string] {
+  const [name = '', ...value] = entry.split('=')
+  return [name.trim(), decodeURIComponent(value.join('=').trim())]
+}
+
+/** Loads the tracer only where it is needed. */
+export async function openTracer(
+  config: TracingConfig | null,
+  { collectorHeaders }: TracingSecrets,
+  log: Log,
+): Promise<Tracer | null> {
+  if (config === null) return null
+  const { createTracer } = await import('./tracer.ts')
+  return createTracer({ ...config, headers: collectorHeaders, log })
+}
+
+/** Asked by machines every few seconds. */
+const UNTRACED = /^\/(health|metrics)/
+
+/** The handler of a route, with a span around it that ends when the last byte is sent. */
+export function tracedHandler(tracer: Tracer, { url, handler }: RouteOptions): RouteOptions['handler'] {
+  if (UNTRACED.test(url)) return handler
+  return function traced(request: FastifyRequest, reply: FastifyReply) {
+    const { method, headers } = request
+    const attributes = { 'http.request.method': method, 'http.route': url }
+    const caller = typeof headers.traceparent === 'string' ? headers.traceparent : undefined
+    const span = tracer.begin(
+      { name: `${method} ${url}`, kind: 'server', attributes },
+      caller,
+      preciseNow() - elapsedMs(request),
+    )
+    if (!span) return handler.call(this, request, reply)
+    reply.raw.once('close', () => {
+      const { statusCode } = reply.raw
+      span.end({ 'http.response.status_code': statusCode }, { isFailed: statusCode >= 500 })
+    })
+    return runInSpan(span, () => handler.call(this, request, reply))
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { pathMatcher, pathValues, routerPath } from '../../src/http/paths.ts'
+
+describe('the rest of a path', () => {
+  const valuesOf = pathValues('/v1/r/{receipt_id}/f/{+filename}')
+  const filename = (target: string) => valuesOf({ receipt_id: 'r', '*': 'what the router says' }, target).filename
+
+  it.each([
+    ['a.txt', 'a.txt'],
+    ['folder/a.txt', 'folder/a.txt'],
+    ['folder%2Fa.txt', 'folder/a.txt'],
+    ['a%252Fb', 'a%2Fb'],
+    ['%2e%2e/b', '../b'],
+    ['a//b', 'a//b'],
+    ['%F0%9F%98%80', '😀'],
+    ['a%3Fb%23c', 'a?b#c'],
+    ['a?x=/b', 'a'],
+    ['v1/r/x/f/y', 'v1/r/x/f/y'],
+  ])('T-05 %j is decoded once, segment by segment', (sent, read) => {
+    expect(filename(`/v1/r/r/f/${sent}`)).toBe(read)
+  })
+
+  it('T-05 is the same in the form that is sent to proxies', () => {
+    expect(filename('http://gateway.example:80/v1/r/r/f/folder/a.txt?x')).toBe('folder/a.txt')
+    expect(filename('HTTPS://gateway.example/v1/r/r/f/http://b')).toBe('http://b')
+  })
+
+  it('T-05 leaves the other values to the router', () => {
+    expect(valuesOf({ receipt_id: 'r/s', '*': '' }, '/v1/r/r%2Fs/f/a')).toEqual({ receipt_id: 'r/s', filename: 'a' })
+    expect(pathValues('/f/{token}')({ token: 't' }, '/f/other')).toEqual({ token: 't' })
+  })
+
+  it('becomes a wildcard in the notation of the router', () => {
+    expect(routerPath('/v1/r/{receipt_id}/f/{+filename}')).toBe('/v1/r/:receipt_id/f/*')
+    expect(routerPath('/f/{token}')).toBe('/f/:token')
+  })
+})
+
+describe('the methods of a path', () => {
+  const matcher = pathMatcher()
+  matcher.add('GET', '/v1/files/{+filename}')
+  matcher.add('DELETE', '/v1/files/{+filename}')
+  matcher.add('PUT', '/f/{token}')
+  matcher.add('GET', '/.well-known/svc.json')
+
+  it.each([
+    ['/v1/files/a', ['GET', 'HEAD', 'DELETE']],
+    ['/v1/files/a/b?c', ['GET', 'HEAD', 'DELETE']],
+    ['http://host/v1/files/a', ['GET', 'HEAD', 'DELETE']],
+    ['/v1/files/', []],
+    ['/v1/files', []],
+    ['/f/a', ['PUT']],
+    ['/f/a/b', []],
+    ['/.well-known/svcxjson', []],
+  ])('%s has its methods', (target, methods) => {
+    expect(matcher.methodsAt(target)).toEqual(methods)
+  })
+})

@@ -1,0 +1,73 @@
+// @module-tag nightly
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startProcess } from '../../../devnet/src/start-process.ts'
+import type { Bundle } from '../../src/program/bundle.ts'
+
+// Always the same place: each program keeps its bundles.
+const folder = new URL('./.bundled/', import.meta.url)
+const bundle = new URL('../../src/program/bundle.ts', import.meta.url).href
+
+beforeAll(() => {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    new URL('program.ts', folder),
+    "import { part } from './part.ts'\nconsole.log(part(), import.meta.url)\n\nconsole.log(new Error('here').stack)\n",
+  )
+  writeFileSync(
+    new URL('main.mjs', folder),
+    `import { importBundled } from ${JSON.stringify(bundle)}\nawait importBundled(new URL('program.ts', import.meta.url))\n`,
+  )
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function start(part: string): Promise<string> {
+  writeFileSync(new URL('part.ts', folder), `export const part = (): string => ${JSON.stringify(part)}\n`)
+  return startUnchanged()
+}
+
+async function startUnchanged(): Promise<string> {
+  const { stdout, stderr } = await startProcess(new URL('main.mjs', folder)).ended
+  return stdout + stderr
+}
+
+it('a bundled program is made anew when one of its sources changed', async () => {
+  const program = new URL('program.ts', folder).href
+  expect(await start('one')).toContain(`one ${program}\n`)
+  expect(await start('second')).toContain(`second ${program}\n`)
+})
+
+it('a bundled program names its sources in stack traces', async () => {
+  const printed = await start('one')
+  expect(printed).toContain(`Error: here\n    at ${new URL('program.ts', folder).href}:4:`)
+})
+
+function newestBundle(): Bundle {
+  const program = fileURLToPath(new URL('program.ts', folder))
+  const name = createHash('sha256').update(program).digest('hex').slice(0, 16)
+  const file = new URL(`../../../node_modules/.cache/svc/bundles/${name}/newest.json`, import.meta.url)
+  return JSON.parse(readFileSync(file, 'utf8')) as Bundle
+}
+
+it('a bundled program is made anew when its bundle was removed', async () => {
+  await start('one')
+  rmSync(dirname(newestBundle().entry), { recursive: true })
+  expect(await startUnchanged()).toContain('one ')
+})
+
+it('a bundle counts as fresh only while all that can change it is the same', async () => {
+  await start('one')
+  const { inputs } = newestBundle()
+  const files = [
+    new URL('part.ts', folder),
+    new URL('../../src/program/make-bundle.ts', import.meta.url),
+    new URL('../../package.json', import.meta.url),
+    new URL('../../../../package.json', import.meta.url),
+    new URL('../../../../node_modules/.package-lock.json', import.meta.url),
+  ]
+  for (const file of files) expect(inputs).toHaveProperty([fileURLToPath(file)])
+})

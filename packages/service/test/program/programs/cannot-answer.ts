@@ -1,0 +1,16 @@
+// The first process cannot answer what the second one asks.
+
+import cluster from 'node:cluster'
+import { createLog } from '../../../src/program/log.ts'
+import { ownProcess } from '../../../src/program/own-process.ts'
+import { runUntilStopped } from '../../../src/program/run.ts'
+
+const isFirst = cluster.worker?.id === 1
+const fromAll = ownProcess().fromAll(async () => {
+  if (isFirst) throw new Error('no answer')
+  return 'answer'
+})
+export async function run(): Promise<void> {
+  await runUntilStopped(async () => ({ url: 'http://127.0.0.1', stop: async () => {} }))
+  if (!isFirst) createLog('info').info({ answers: await fromAll() }, 'answered')
+}

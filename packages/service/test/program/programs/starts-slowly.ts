@@ -1,0 +1,20 @@
+// The second process starts for as long as nobody asks it to stop.
+
+import cluster from 'node:cluster'
+import { createLog } from '../../../src/program/log.ts'
+import { ownProcess } from '../../../src/program/own-process.ts'
+import { runUntilStopped } from '../../../src/program/run.ts'
+
+const log = createLog('info')
+export async function run(): Promise<void> {
+  await runUntilStopped(async () => {
+    ownProcess().fromAll(async () => null)
+    if (cluster.worker?.id === 2) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      process.on('message', (message) => message === 'stop' && resolve())
+      log.info('the second process starts')
+      await promise
+    }
+    return { url: 'http://127.0.0.1', stop: async () => log.info('stopped') }
+  })
+}

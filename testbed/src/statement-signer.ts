@@ -1,9 +1,0 @@
-import { join } from 'node:path'
-import type { Context } from '@svc/gateway/context'
-import { developmentSeed } from '@svc/http-service/keys'
-import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
-
-/** The statement key that a gateway made for itself, for signing what the gateway would not sign. */
-export function statementSigner({ config }: Pick<Context, 'config'>): Ed25519Signer {
-  return ed25519Signer(developmentSeed(join(config.dataDir, 'keys'), 'statement'))
-}
