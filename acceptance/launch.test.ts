@@ -50,6 +50,6 @@ describe('the programs of the repository', () => {
   it('say in one sentence which Node they need where there is none', async () => {
     const { code, stdout, stderr } = await runOnOldNode(programOf(''), join(folder, 'no-node'))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^This program runs on Node 24 or newer; found v20.20.2. .*npm install.*\n$/)
+    expect(stderr).toMatch(/^This program runs on Node 24 or newer; found v20.20.2. .*scripts\/prepare.mjs.*\n$/)
   })
 })

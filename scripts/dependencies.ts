@@ -6,6 +6,7 @@ import { globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { basename, dirname, join } from 'node:path'
 
 const PAGE = 'docs/dependencies.md'
+const NODE = 'scripts/node/package.json'
 const OWN = '@svc/'
 const ROW = /^\| `([^`]+)` \|[^|]*\|([^|]*)\| (.*) \|$/
 
@@ -39,9 +40,9 @@ process.exit(problems.length > 0 ? 1 : 0)
 /** The workspaces that name a dependency; in italics where only their development needs it. */
 function findUsers(): Map<string, string[]> {
   const found = new Map<string, string[]>()
-  for (const file of ['package.json', ...workspaces()].toSorted()) {
+  for (const file of ['package.json', NODE, ...workspaces()].toSorted()) {
     const { dependencies, optionalDependencies, devDependencies } = manifest(dirname(file))
-    const place = file === 'package.json' ? 'root' : basename(dirname(file))
+    const place = file === 'package.json' || file === NODE ? 'root' : basename(dirname(file))
     for (const name of Object.keys({ ...devDependencies, ...dependencies, ...optionalDependencies }).toSorted()) {
       if (name.startsWith(OWN)) continue
       const isUsed = dependencies?.[name] !== undefined || optionalDependencies?.[name] !== undefined

@@ -1,5 +1,5 @@
 // Starts a program of this repository from a shell, on any Node from 20 on: plain JavaScript, no dependencies. The
-// programs are TypeScript, which Node 24 runs as it is; `npm install` puts one here on Linux.
+// programs are TypeScript, which Node 24 runs as it is; where the shell's Node is older, prepare.mjs installs one.
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -26,7 +26,7 @@ export async function launch(program, { version = process.version, ownNode = OWN
   }
   if (existsSync(ownNode)) return hand(ownNode, fileURLToPath(program))
   console.error(
-    `This program runs on Node 24 or newer; found ${version}. Run "npm install" in the repository, which installs one on Linux (x64, arm64), or install Node 24.`,
+    `This program runs on Node 24 or newer; found ${version}. Run "node scripts/prepare.mjs" in the repository, which installs one on Linux (x64, arm64), or install Node 24.`,
   )
   process.exitCode = 1
 }

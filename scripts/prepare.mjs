@@ -1,39 +1,84 @@
-// Runs before every npm script, on any Node from 20 on: plain JavaScript, no dependencies. Installs what is missing and
-// says so; a second run takes a few milliseconds.
-import { execFileSync, spawnSync } from 'node:child_process'
+// Runs before npm's scripts, on any Node from 20 on: plain JavaScript, no dependencies. Installs what is missing and says
+// so; a second run takes a few milliseconds. `npm start` and `npm run demo` get what they run; every other script gets
+// all packages, and `--for-tests` also the programs that only tests use.
+
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const lockFile = `${root}package-lock.json`
-const stamp = `${root}node_modules/.svc-installed`
+const packages = `${root}node_modules`
+const stamp = `${packages}/.svc-installed`
+const ownNode = `${packages}/.bin/node`
 const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const quietly = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
 
-installPackages()
-requireNode24()
-if (process.argv.includes('--for-tests')) installPrograms()
-
-function installPackages() {
-  const wanted = lockHash()
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
-  console.log('Installing dependencies (a minute or so, once)…')
-  // `npm install`, not `npm ci`: the latter fails as soon as a registry lacks one optional package of another platform.
-  run(
-    'npm',
-    ['install', '--no-progress', '--loglevel=error'],
-    'Could not install the dependencies. Check the connection to the npm registry and run the command again.',
-  )
-  writeFileSync(stamp, lockHash())
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  prepare({ toRun: process.argv.includes('--to-run') })
+  if (process.argv.includes('--for-tests')) installPrograms()
 }
 
-function requireNode24() {
-  if (Number(process.version.slice(1).split('.')[0]) >= 24) return
-  const version = execFileSync('node', ['--version'], { encoding: 'utf8' }).trim()
-  if (Number(version.slice(1).split('.')[0]) >= 24) return
-  fail(
-    `This project runs on Node 24 or newer; found ${version}. On Linux (x64, arm64) it installs its own; elsewhere please install Node 24.`,
+/** `toRun`: only what the services and the command line need. */
+export function prepare({ toRun }) {
+  installPackages(toRun)
+  installNode24()
+}
+
+function installPackages(toRun) {
+  const wanted = lockHash()
+  const [installed, extent] = existsSync(stamp) ? readFileSync(stamp, 'utf8').split(' ') : []
+  if (installed === wanted && (toRun || extent === 'all')) return
+  console.log('Installing dependencies (a minute or so, once)…')
+  const omitted = toRun ? ['--omit=dev', '--omit=peer'] : []
+  run(
+    'npm',
+    ['install', ...omitted, ...quietly],
+    root,
+    'Could not install the dependencies. Check the connection to the npm registry and run the command again.',
   )
+  if (toRun) removeUnused()
+  writeFileSync(stamp, `${lockHash()} ${toRun ? 'run' : 'all'}`)
+}
+
+/** A third of what npm installs: chains for other platforms, and what packages can use but need not. */
+function removeUnused() {
+  const chains = `${packages}/@nomicfoundation`
+  const libc = process.platform === 'linux' && existsSync('/etc/alpine-release') ? '-musl' : '-gnu'
+  const suffix = { linux: libc, win32: '-msvc' }[process.platform] ?? ''
+  const own = `edr-${process.platform}-${process.arch}${suffix}`
+  const others = readdirSync(chains).filter((name) => name.startsWith('edr-') && name !== own)
+  const unused = [...others.map((name) => `${chains}/${name}`), `${packages}/@typescript`, `${packages}/@napi-rs`]
+  for (const folder of unused) rmSync(folder, { recursive: true, force: true })
+}
+
+/** The programs are TypeScript, which Node 24 runs as it is. */
+function installNode24() {
+  if (isNode24(process.version)) return
+  const version = existsSync(ownNode) ? versionOf(ownNode) : versionOf('node')
+  if (isNode24(version)) return
+  const folder = `${root}scripts/node`
+  const program = `${folder}/node_modules/node-${process.platform}-${process.arch}`
+  const platforms = ['linux-arm64', 'linux-x64']
+  if (!platforms.includes(`${process.platform}-${process.arch}`)) {
+    fail(
+      `This project runs on Node 24 or newer; found ${version}. On Linux (x64, arm64) it installs its own; elsewhere please install Node 24.`,
+    )
+  }
+  console.log(`Installing Node 24, because the one here is ${version}…`)
+  run('npm', ['ci', ...quietly], folder, 'Could not install Node 24: install it yourself and run the command again.')
+  rmSync(`${program}/include`, { recursive: true, force: true })
+  mkdirSync(`${packages}/.bin`, { recursive: true })
+  rmSync(ownNode, { force: true })
+  symlinkSync(`${program}/bin/node`, ownNode)
+}
+
+function versionOf(node) {
+  return spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? ''
+}
+
+function isNode24(version) {
+  return Number(version.slice(1).split('.')[0]) >= 24
 }
 
 function installPrograms() {
@@ -50,20 +95,22 @@ function installPrograms() {
       `The tests need Chromium, nginx, openssl and ssh-agent: install ${missing.join(' and ')}, or set CHROMIUM_PATH and NGINX_PATH to binaries.`,
     )
   console.log(`Installing ${missing.join(' and ')} for the tests…`)
-  run('apt-get', ['update', '-qq'], 'apt-get update failed.')
-  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], 'Could not install them.')
+  run('apt-get', ['update', '-qq'], root, 'apt-get update failed.')
+  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], root, 'Could not install them.')
 }
 
 function lockHash() {
-  return existsSync(lockFile) ? createHash('sha256').update(readFileSync(lockFile)).digest('hex') : 'none'
+  return createHash('sha256')
+    .update(readFileSync(`${root}package-lock.json`))
+    .digest('hex')
 }
 
 function onPath(command) {
   return spawnSync('which', [command], { stdio: 'ignore' }).status === 0
 }
 
-function run(command, args, advice) {
-  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+function run(command, args, folder, advice) {
+  const { status } = spawnSync(command, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
   if (status !== 0) fail(advice)
 }
 
