@@ -143,7 +143,7 @@ it('ADD-34 WIT-09 the agent service and a witness start from it, and the bill of
 
   const { components } = JSON.parse(readFileSync(inFolder('svc/sbom.cdx.json'), 'utf8'))
   const names = components.map(({ name }: { name: string }) => name)
-  expect(names).toEqual(expect.arrayContaining(['fastify', 'kysely', 'viem', 'pg', 'mongodb', 'preact']))
+  expect(names).toEqual(expect.arrayContaining(['find-my-way', 'kysely', 'viem', 'pg', 'mongodb', 'preact']))
   for (const tool of ['vite', 'rolldown', 'vitest', 'litesvm', 'typescript']) expect(names).not.toContain(tool)
   // One build serves all platforms.
   const files = readdirSync(inFolder('svc'), { recursive: true, encoding: 'utf8' })

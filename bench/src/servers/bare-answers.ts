@@ -1,4 +1,4 @@
-// The framework alone: reads a body of JSON, and answers with bytes that are there already.
+// Fastify alone: reads a body of JSON, and answers with bytes that are there already.
 
 import Fastify from 'fastify'
 import { reportTo } from '../server-process.ts'

@@ -1,4 +1,4 @@
-// The framework alone, with the same answer and headers as the gateway's route.
+// Fastify alone, with the same answer and headers as the gateway's route.
 
 import Fastify from 'fastify'
 import Type from 'typebox'

@@ -7,7 +7,7 @@ import { encodedName } from '@svc/gateway/adapters/tus/headers'
 import { isSameMediaType, mediaTypeProblem } from '@svc/gateway/files/media-type'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import { encodeKey } from '@svc/s3/xml'
-import { pathValues } from '@svc/service/http/paths'
+import { pathValues } from '@svc/service/http/router'
 import { must, type Parser, text } from '../engine/parser.ts'
 
 const readPath = pathValues('/v1/lockers/{locker_id}/files/{+filename}')

@@ -25,13 +25,5 @@ export type FindDoor = (request: RequestLine) => Door | null
 
 /** `doors` may grow afterwards. */
 export function doorFinder(doors: readonly Door[]): FindDoor {
-  return (request) => {
-    const target = targetOf(request)
-    return doors.find((door) => door.owns(target, request.headers.host)) ?? null
-  }
-}
-
-/** The framework routes by another URL where a door owns the request, and keeps the one that was sent. */
-export function targetOf(request: RequestLine & { originalUrl?: string }): string {
-  return request.originalUrl ?? request.url ?? ''
+  return ({ url = '', headers }) => doors.find((door) => door.owns(url, headers.host)) ?? null
 }

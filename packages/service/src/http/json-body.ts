@@ -105,7 +105,7 @@ function tooSlow(): ServiceError {
 export function parseJsonBody(headers: IncomingHttpHeaders, bytes: Uint8Array, maxValues: number): Json {
   if (bytes.length === 0) return {}
   const type = headers['content-type']
-  if (type !== undefined && !/^\s*application\/[^;]*json/i.test(type)) {
+  if (type !== undefined && !/^\s*application\/[\w.+-]*json\s*(;|$)/i.test(type)) {
     throw new ServiceError('unsupported_media_type', `the body came as ${type.slice(0, 100)}, and must be JSON`, {
       hint: "send Content-Type: application/json (with curl: -H 'Content-Type: application/json')",
     })

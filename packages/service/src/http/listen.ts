@@ -4,7 +4,6 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
-import type { FastifyListenOptions } from 'fastify'
 import type { Service } from './service.ts'
 
 /** Whoever connects while so many wait is dropped, and notices after seconds: the operating system's limit, not Node's. */
@@ -17,24 +16,27 @@ export interface Address {
 }
 
 /** Returns its address. Fails with EADDRINUSE where something listens already. */
-export async function listen({ app }: Service, address: Address): Promise<string> {
+export async function listen(service: Service, address: Address): Promise<string> {
+  const { server } = service
   // Elsewhere a port cannot be shared: one of several processes gets its connections from the one that started it.
-  if (process.platform !== 'linux') return app.listen({ ...address, backlog: BACKLOG })
-  const { host } = address
-  const port = cluster.isWorker || address.port === 0 ? address.port : await findPort(address)
-  const others: Server[] = []
-  let closed: Promise<unknown> = Promise.resolve()
-  app.addHook('preClose', async () => {
-    closed = Promise.all(others.map(close))
-  })
-  app.addHook('onClose', () => closed)
-  const shared = { backlog: BACKLOG, reusePort: true }
-  const url = await app.listen({ host, port, ...shared } as FastifyListenOptions)
-  const bound = app.server.address() as AddressInfo
-  const options = { host: bound.address, port: bound.port, ...shared }
-  others.push(...(await Promise.all(Array.from({ length: LISTENERS - 1 }, () => open(options)))))
-  for (const other of others) other.on('connection', (socket) => app.server.emit('connection', socket))
-  return url
+  const isShared = process.platform === 'linux'
+  const port = !isShared || cluster.isWorker || address.port === 0 ? address.port : await findPort(address)
+  const shared = { backlog: BACKLOG, ...(isShared && { reusePort: true }) }
+  server.listen({ host: address.host, port, ...shared })
+  await once(server, 'listening')
+  const bound = server.address() as AddressInfo
+  if (isShared) {
+    const options = { host: bound.address, port: bound.port, ...shared }
+    const others = await Promise.all(Array.from({ length: LISTENERS - 1 }, () => open(options)))
+    for (const other of others) other.on('connection', (socket) => server.emit('connection', socket))
+    service.listeners.push(...others)
+  }
+  return urlOf(bound)
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
+  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`
 }
 
 /**
@@ -55,8 +57,7 @@ async function open(options: ListenOptions): Promise<Server> {
   return server
 }
 
-async function close(server: Server): Promise<void> {
-  const closed = once(server, 'close')
-  server.close()
-  await closed
+/** Resolves when its connections have ended, and at once where it never listened. */
+export function close(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()))
 }

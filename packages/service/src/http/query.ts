@@ -8,7 +8,9 @@ import { ValidationError } from '../service-error.ts'
 type Value = string | null
 
 /** Each name with its value, or with all of them where it is repeated. A name that cannot be read is left out. */
-export function parseQuery(text: string): Record<string, Value | Value[]> {
+export type RawQuery = Readonly<Record<string, Value | Value[]>>
+
+export function parseQuery(text: string): RawQuery {
   const query: Record<string, Value | Value[]> = Object.create(null)
   if (text === '') return query
   for (const pair of text.split('&')) {
@@ -35,7 +37,7 @@ function decoded(text: string): Value {
 }
 
 /** Converts the text of query values to the declared types, and leaves values that do not fit unchanged. */
-export function readQuery(schema: TObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function readQuery(schema: TObject, query: RawQuery): Record<string, unknown> {
   const read: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = query[name]

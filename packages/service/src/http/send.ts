@@ -1,16 +1,13 @@
-// How every answer is sent: its headers, its log line, its bytes. No framework hooks, because on a small route they cost
-// as much as the work itself.
+// How every answer is sent: its headers, its log line, its bytes.
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../program/log.ts'
 import type { Bytes } from './answer.ts'
 import type { FileStream } from './byte-streams.ts'
-import { routerPath } from './paths.ts'
 import { createSendFile } from './send-file.ts'
-import { hasBody } from './wire-request.ts'
+import { type HttpRequest, hasBody } from './wire-request.ts'
 
 const REQUEST_HEADERS = [
   'Content-Type',
@@ -79,7 +76,8 @@ export const EXPOSED = { 'access-control-expose-headers': EXPOSED_HEADERS }
 /** On every answer: any web page may call, but never with cookies (ADD-09), and a type is what it says it is. */
 export const EVERY_ANSWER = { 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' }
 
-const PREFLIGHT = headerList({
+/** The answer to OPTIONS. */
+export const PREFLIGHT = headerList({
   ...EVERY_ANSWER,
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': REQUEST_HEADERS,
@@ -96,7 +94,7 @@ export function headerList(headers: Readonly<Record<string, string>>): HeaderLis
 }
 
 interface Outgoing {
-  /** The declared path, or null when there is none. Passed in, because the framework builds it at each call. */
+  /** The declared path, or null when there is none. */
   route: string | null
   status: number
   headers: HeaderList
@@ -104,7 +102,7 @@ interface Outgoing {
   text: string | null
 }
 
-export type Send = (request: FastifyRequest, reply: FastifyReply, answer: Outgoing) => void
+export type Send = (request: HttpRequest, answer: Outgoing) => void
 
 export interface Answered {
   /** The declared path, never the requested one; null when there is none. */
@@ -117,14 +115,9 @@ export interface Answered {
 
 export type OnAnswer = (answer: Answered) => void
 
-/** When a request arrived, on the raw request: the framework measures only for its own hooks. */
-export const STARTED = Symbol('started')
-export type StartedRequest = { [STARTED]?: number }
-
 /** Milliseconds since a request arrived. */
-export function elapsedMs({ raw }: FastifyRequest): number {
-  const now = performance.now()
-  return now - ((raw as StartedRequest)[STARTED] ?? now)
+export function elapsedMs({ startedAt }: HttpRequest): number {
+  return performance.now() - startedAt
 }
 
 type WriteLine = ((line: string) => void) | null
@@ -132,57 +125,51 @@ type WriteLine = ((line: string) => void) | null
 const EXPOSED_LIST = headerList(EXPOSED)
 const NONE: HeaderList = []
 
-/** Bypasses the framework, whose own way from a text to Node's response is as long as the rest of a small route. */
 export function createSend(log: Log, onAnswer: OnAnswer | null): Send {
   const writeLine = lineWriter(log)
-  return (request, reply, { route, status, headers, text }) => {
-    const { id, method, raw } = request
-    discardRest(raw)
+  return (request, { route, status, headers, text }) => {
+    const { id, method, stream, response } = request
+    discardRest(stream)
     const ms = elapsedMs(request)
     onAnswer?.({ route, method, status, seconds: ms / 1000 })
     writeLine?.(requestLine(request, route, status, ms))
-    const exposed = raw.headers.origin === undefined ? NONE : EXPOSED_LIST
+    const exposed = stream.headers.origin === undefined ? NONE : EXPOSED_LIST
     const bytes = text === null ? 0 : Buffer.byteLength(text)
     const length = status === 204 ? NONE : ['content-length', String(bytes)]
-    const head = headers.concat(exposed, length, ['x-request-id', id])
-    // First, because it throws for a header that HTTP cannot carry, and the framework then answers the error.
-    reply.raw.writeHead(status, head)
-    reply.hijack()
+    response.writeHead(status, headers.concat(exposed, length, ['x-request-id', id]))
     // ASCII is the same in both encodings, and Node copies Latin-1 without looking at each character.
-    reply.raw.end(text, bytes === text?.length ? 'latin1' : 'utf8')
+    response.end(text, bytes === text?.length ? 'latin1' : 'utf8')
   }
 }
 
-export type SendBytes = (request: FastifyRequest, reply: FastifyReply, route: string, bytes: Bytes) => FastifyReply
+export type SendBytes = (request: HttpRequest, route: string, bytes: Bytes) => void
 
-/** Bypasses the framework, whose stream handling costs a third of the speed. */
 export function createSendBytes(log: Log): SendBytes {
   const writeLine = lineWriter(log)
   const sendFile = createSendFile()
-  return (request, reply, route, { status, headers, body, onBrokenOff }) => {
-    const exposed = request.headers.origin !== undefined && EXPOSED
-    discardRest(request.raw)
-    reply.raw.writeHead(status, { ...EVERY_ANSWER, ...exposed, ...headers, 'x-request-id': request.id })
-    reply.hijack()
+  return (request, route, { status, headers, body, onBrokenOff }) => {
+    const { id, stream, response } = request
+    const exposed = stream.headers.origin !== undefined && EXPOSED
+    discardRest(stream)
+    response.writeHead(status, { ...EVERY_ANSWER, ...exposed, ...headers, 'x-request-id': id })
     const finish = () => writeLine?.(requestLine(request, route, status))
     if (body === null || !isStream(body)) {
-      reply.raw.end(body, finish)
-      return reply
+      response.end(body, finish)
+      return
     }
     // A client that stops reading is disconnected.
-    request.raw.setTimeout(IDLE_MS)
-    const { socket } = request.raw
+    stream.setTimeout(IDLE_MS)
+    const { socket } = stream
     const before = socket.bytesWritten
-    const sent = isFile(body) ? sendFile(body, reply.raw) : pipeline(body, reply.raw)
+    const sent = isFile(body) ? sendFile(body, response) : pipeline(body, response)
     sent.then(finish, (error: NodeJS.ErrnoException) => {
       // `pipeline` does not, when the client was gone before the first byte.
       body.destroy()
       onBrokenOff?.(Math.max(0, Number(headers['content-length']) - (socket.bytesWritten - before)))
       finish()
       // The status has been sent, so closing the connection early is the only way to report the error.
-      if (!CLIENT_GONE.includes(error.code ?? '')) log.error({ request_id: request.id, route, err: error })
+      if (!CLIENT_GONE.includes(error.code ?? '')) log.error({ request_id: id, route, err: error })
     })
-    return reply
   }
 }
 
@@ -204,34 +191,11 @@ function lineWriter(log: Log): WriteLine {
   return log.isLevelEnabled('info') ? (line) => log.output.writeSoon(line) : null
 }
 
-export function answerPreflights(app: FastifyInstance, send: Send): void {
-  app.options('*', (request, reply) =>
-    send(request, reply, { route: null, status: 204, headers: PREFLIGHT, text: null }),
-  )
-}
-
-/** OPTIONS at one path, which also tells programs what it can do. */
-export function answerOptions(
-  { app, send }: { app: FastifyInstance; send: Send },
-  path: string,
-  headers: Readonly<Record<string, string>>,
-): void {
-  const list = PREFLIGHT.concat(headerList(headers))
-  app.options(routerPath(path), (request, reply) =>
-    send(request, reply, { route: null, status: 204, headers: list, text: null }),
-  )
-}
-
 /**
  * Written by hand, because a logger with redaction costs more than a small answer. It names the route, never the URL:
  * paths and queries carry short-URL tokens and receipt ids, which open files.
  */
-function requestLine(
-  request: FastifyRequest,
-  route: string | null,
-  status: number,
-  ms: number = elapsedMs(request),
-): string {
+function requestLine(request: HttpRequest, route: string | null, status: number, ms = elapsedMs(request)): string {
   const { id, method } = request
   const path = route === null ? 'null' : `"${route}"`
   return `{"level":30,"time":"${isoTime()}","request_id":"${id}","method":"${method}","route":${path},"status":${status},"ms":${hundredths(ms)}}\n`

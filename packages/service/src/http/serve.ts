@@ -3,18 +3,17 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { type Body, type Endpoint, maxBodyBytes, type Params, type Query, type ResponseBody } from '@svc/api/endpoint'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Answer, Bytes, JsonStream, JsonText } from './answer.ts'
 import { requireEnvelopeHeaders } from './envelope.ts'
 import { parseJsonBody } from './json-body.ts'
 import { jsonWriter, type Write } from './json-writer.ts'
-import { pathValues, routerPath } from './paths.ts'
 import { readQuery } from './query.ts'
+import { pathValues, routerPath } from './router.ts'
 import { EVERY_ANSWER, headerList } from './send.ts'
 import type { Service } from './service.ts'
 import { maxValues, requireStorableText, schemaCheck, validator } from './validate.ts'
-import { FastifyWireRequest, type WireRequest } from './wire-request.ts'
+import type { HttpRequest, WireRequest } from './wire-request.ts'
 
 interface Input<E extends Endpoint, Caller> {
   params: Params<E>
@@ -68,7 +67,7 @@ function register<E extends Endpoint, Caller>(
   // What is longer than every stranger may send is not read before the caller is known.
   const collect =
     authenticate && parseBody && bodyLimit > maxBodyBytes({})
-      ? ({ raw }: FastifyRequest, maxBytes = bodyLimit) => collectBody(service, raw, maxBytes)
+      ? (stream: IncomingMessage, maxBytes = bodyLimit) => collectBody(service, stream, maxBytes)
       : null
   const checkResponse = service.checkResponses ? responseCheck(endpoint) : null
   const beforeWrite = endpoint.method === 'GET' || endpoint.whileBehind === 'served' ? null : service.beforeWrite
@@ -79,13 +78,13 @@ function register<E extends Endpoint, Caller>(
   const textHeaderList = headerList(textHeaders)
   const write = endpoint.contentType ? writeText : jsonWriter(endpoint.responses)
 
-  function readInput(request: FastifyRequest): Omit<Input<E, Caller>, 'body' | 'caller'> {
-    const wire = new FastifyWireRequest(request, collect)
+  function readInput(wire: HttpRequest): Omit<Input<E, Caller>, 'body' | 'caller'> {
+    wire.collectBody = collect
     if (needsEnvelope) requireEnvelopeHeaders(wire)
-    const params = endpoint.params && valuesOf(request.params, wire.target)
+    const params = endpoint.params && valuesOf(wire.params, wire.target)
     if (params) requireStorableText(params, ['path'])
     checkParams?.(params)
-    const query = endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>)
+    const query = endpoint.query && readQuery(endpoint.query, wire.query)
     if (query) requireStorableText(query, ['query'])
     checkQuery?.(query)
     return { params: params as Params<E>, query: query as Query<E>, wire }
@@ -110,19 +109,19 @@ function register<E extends Endpoint, Caller>(
     throw error
   }
 
-  function send(request: FastifyRequest, reply: FastifyReply, result: Result<E>): void {
-    if (result instanceof Bytes) return void service.sendBytes(request, reply, route, result)
+  function send(request: HttpRequest, result: Result<E>): void {
+    if (result instanceof Bytes) return void service.sendBytes(request, route, result)
     const answer = result instanceof Answer ? result : null
     const status = answer?.status ?? firstStatus
     const value = answer ? answer.body : result
     if (value instanceof JsonStream) {
       const pieces = request.method === 'HEAD' ? null : Readable.from(value.pieces, { objectMode: false })
       const bytes = new Bytes(status, { ...textHeaders, ...answer?.headers }, pieces)
-      return void service.sendBytes(request, reply, route, bytes)
+      return void service.sendBytes(request, route, bytes)
     }
     const written = value instanceof JsonText ? value.text : null
     checkResponse?.(status, written === null ? value : JSON.parse(written))
-    service.send(request, reply, {
+    service.send(request, {
       route,
       status,
       headers: answer?.headers ? headerList({ ...textHeaders, ...answer.headers }) : textHeaderList,
@@ -130,44 +129,30 @@ function register<E extends Endpoint, Caller>(
     })
   }
 
-  async function authenticated(request: FastifyRequest, reply: FastifyReply, check: Authenticate<E, Caller>) {
+  async function authenticated(request: HttpRequest, check: Authenticate<E, Caller>) {
     const input = readInput(request)
     const caller = await check(input.wire, input)
     await input.wire.collect()
-    send(request, reply, await run(input, caller))
+    send(request, await run(input, caller))
   }
 
   /** A synchronous result is sent synchronously: a promise costs a small route a tenth of its speed. */
-  function handle(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
-    if (endpoint.params && hasEmptyValue(request.params)) return void reply.callNotFound()
-    return beforeWrite ? beforeWrite().then(() => answer(request, reply)) : answer(request, reply)
-  }
-
-  function answer(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
-    if (authenticate) return authenticated(request, reply, authenticate)
+  function answer(request: HttpRequest): void | Promise<void> {
+    if (authenticate) return authenticated(request, authenticate)
     const result = run(readInput(request), null as Caller)
-    return result instanceof Promise
-      ? result.then((value) => send(request, reply, value))
-      : send(request, reply, result)
+    return result instanceof Promise ? result.then((value) => send(request, value)) : send(request, result)
   }
 
   const hasErrorHeaders = endpoint.headers && (endpoint.auth === 'path-token' || endpoint.errorHeaders)
-  service.routes.add(endpoint.method, endpoint.path, endpoint.upload)
-  service.add(
-    {
-      method: endpoint.method,
-      url: route,
-      // The framework's validation stays off: it would run before authentication, and coerce values.
-      attachValidation: false,
-      bodyLimit,
-      config: {
-        // Errors of a path that holds a token are as private as its answers.
-        ...(hasErrorHeaders && { errorHeaders: endpoint.headers }),
-      },
-      handler: handle,
-    },
-    { takesBytes: endpoint.takesBytes ?? collect !== null },
-  )
+  service.add({
+    method: endpoint.method,
+    path: endpoint.path,
+    maxBodyBytes: endpoint.takesBytes || collect !== null ? null : bodyLimit,
+    upload: endpoint.upload,
+    // Errors of a path that holds a token are as private as its answers.
+    errorHeaders: hasErrorHeaders ? endpoint.headers : undefined,
+    handle: beforeWrite ? (request) => beforeWrite().then(() => answer(request)) : answer,
+  })
 }
 
 function collectBody({ readBody }: Service, request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
@@ -186,11 +171,6 @@ function bodyParser<E extends Endpoint>(schema: TSchema): (wire: WireRequest) =>
     check(body)
     return body as Body<E> // just checked
   }
-}
-
-/** The router matches `/things/` as `/things/{name}` with an empty name, which no endpoint means. */
-function hasEmptyValue(params: unknown): boolean {
-  return Object.values(params as Record<string, string>).includes('')
 }
 
 function responseCheck(endpoint: Endpoint): (status: number, body: unknown) => void {

@@ -1,4 +1,4 @@
-// The HTTP server beneath the framework: what is refused before there is a route, and when a client may send its body.
+// The HTTP server: what is refused before there is a route, and when a client may send its body.
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { ServiceError } from '../service-error.ts'

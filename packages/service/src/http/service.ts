@@ -1,30 +1,21 @@
 // The HTTP side of a service: routing, raw bodies, errors as JSON, CORS, one log line per request.
 
 import { randomBytes } from 'node:crypto'
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server as Listener, Socket } from 'node:net'
 import { errorUrl } from '@svc/api/error-pages'
-import type { ErrorCode } from '@svc/api/errors'
-import Fastify, {
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type RouteOptions,
-} from 'fastify'
 import type { Log } from '../program/log.ts'
 import { ServiceError, ValidationError } from '../service-error.ts'
 import { tracedHandler } from '../tracing/requests.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Admit } from './admission.ts'
-import { lastExchange } from './connections.ts'
-import { type Door, doorFinder, type ErrorAnswer, type RequestLine, targetOf } from './door.ts'
+import { clientAddressReader } from './client-address.ts'
+import { type Door, doorFinder, type ErrorAnswer, type RequestLine } from './door.ts'
 import { createBodyReader, type ReadBody } from './json-body.ts'
-import { type PathMatcher, pathMatcher } from './paths.ts'
-import { parseQuery } from './query.ts'
+import { close } from './listen.ts'
+import { answerMalformedRequest } from './malformed.ts'
+import { createRouter, type Route, type Router } from './router.ts'
 import {
-  answerPreflights,
-  closeLater,
   createSend,
   createSendBytes,
   EVERY_ANSWER,
@@ -32,33 +23,30 @@ import {
   elapsedMs,
   headerList,
   type OnAnswer,
+  PREFLIGHT,
   type Send,
   type SendBytes,
-  STARTED,
-  type StartedRequest,
 } from './send.ts'
-import { createHttpServer, MAX_HEAD_BYTES, type Refuse } from './server.ts'
+import { createHttpServer, type Refuse } from './server.ts'
 import { withUploadDetails } from './upload-errors.ts'
-import type { WireRequest } from './wire-request.ts'
-
-/** Of the framework. Endpoints see a `WireRequest` instead; doors for other protocols answer by themselves. */
-export type Request = FastifyRequest
-export type Reply = FastifyReply
+import { HttpRequest, hasBody, type WireRequest } from './wire-request.ts'
 
 export interface Service {
-  app: FastifyInstance
+  server: Server
+  /** All that take its connections. */
+  listeners: Listener[]
   log: Log
   /** Whether every response is checked against its schema, as in development and tests. */
   checkResponses: boolean
   strangers: StrangerLimit | null
   beforeWrite: (() => Promise<void>) | null
-  routes: PathMatcher
   readBody: ReadBody
   send: Send
   sendBytes: SendBytes
   addDoor(door: Door): void
-  /** A route that takes bytes reads its body itself; other routes get it collected first. */
-  add(route: RouteOptions, body: { takesBytes: boolean }): void
+  add(route: Route): void
+  /** Finishes requests in flight and takes no new connections. */
+  close(): Promise<void>
 }
 
 /** A limit on bodies that cannot be used, for callers that show no credential before their body is parsed (T-35). */
@@ -97,105 +85,137 @@ const ERROR_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Extra headers on errors of a route. */
-    errorHeaders?: Readonly<Record<string, string>>
-  }
-}
-
 export function createService(options: ServiceOptions): Service {
   const { log, checkResponses, strangers = null, beforeWrite = null, baseUrl = null, trustedProxies = [] } = options
   const { admit = null, tracer = null, onAnswer, onShed } = options
   const doors: Door[] = []
   const findDoor = doorFinder(doors)
-  const routes = pathMatcher()
-  const ownAnswer = errorAnswer(baseUrl, routes)
+  const router = createRouter()
+  const addressOf = clientAddressReader(trustedProxies)
+  const readBody = createBodyReader()
+  const ownAnswer = errorAnswer(baseUrl, router)
   const answerOf: AnswerError = (error, id, request) =>
     (request && findDoor(request)?.answerOf(error, id, request)) ?? ownAnswer(error, id, request)
   const send = createSend(log, onAnswer ?? null)
   const sendBytes = onAnswer ? observedAtEnd(createSendBytes(log), onAnswer) : createSendBytes(log)
-  const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const known = error instanceof ServiceError ? error : fromFramework(error)
-    const { url: route = null, config } = request.routeOptions
-    if (!known) log.error({ request_id: request.id, route, err: error })
+  let isClosing = false
+
+  function fail(request: HttpRequest, error: unknown): void {
+    const { id, route, stream, errorHeaders } = request
+    const known = error instanceof ServiceError ? error : null
+    if (!known) log.error({ request_id: id, route, err: error })
+    if (request.response.headersSent) return
     const refusal = known ?? (options.isDatabaseUnavailable?.(error) ? databaseUnavailable() : internalError())
-    const { status, headers, text } = answerOf(refusal, request.id, request.raw)
-    send(request, reply, { route, status, headers: headerList({ ...headers, ...config?.errorHeaders }), text })
+    const { status, headers, text } = answerOf(refusal, id, stream)
+    send(request, { route, status, headers: headerList({ ...headers, ...errorHeaders }), text })
   }
+
+  function run(request: HttpRequest, route: Route): void {
+    try {
+      const result = route.handle(request)
+      if (result instanceof Promise) result.catch((error) => fail(request, error))
+    } catch (error) {
+      fail(request, error)
+    }
+  }
+
+  function handle(stream: IncomingMessage, response: ServerResponse): void {
+    const request = new HttpRequest(newRequestId(), stream, response, addressOf)
+    if (isClosing) response.shouldKeepAlive = false
+    const { method } = request
+    const target = findDoor(stream)?.route ?? request.target
+    const found = router.find(method, target)
+    if (found === 'malformed') return void fail(request, notPercentEncoded())
+    if (found === null) {
+      if (method === 'OPTIONS') return void send(request, { route: null, status: 204, headers: PREFLIGHT, text: null })
+      return void fail(request, notServed(router.methodsAt(target)))
+    }
+    const { route, params, search } = found
+    request.route = route.routerPath
+    request.errorHeaders = route.errorHeaders
+    request.params = params
+    request.search = search
+    const { maxBodyBytes } = route
+    if (maxBodyBytes === null || method === 'GET' || method === 'HEAD' || !hasBody(stream.headers))
+      return void run(request, route)
+    // Bodies stay raw bytes: signatures and hashes are over those, and parsing comes after authentication.
+    readBody(stream, maxBodyBytes, (error, body) => {
+      if (error) return void fail(request, error)
+      request.body = body as Uint8Array // there is one where there is no error
+      run(request, route)
+    })
+  }
+
   const refuse: Refuse = (request, response, error, { close }) => {
-    const id = newRequestId(request)
+    const id = newRequestId()
     if (error.code === 'overloaded') onShed?.()
-    else logUnread(log, id, error)
+    else logUnread(id, error)
     const { status, headers, text } = answerOf(error, id, request)
     response.writeHead(status, { ...rawHeaders(id), ...headers, ...(close && { connection: 'close' }) }).end(text)
   }
-  const app = Fastify({
-    logger: false,
-    genReqId: newRequestId,
-    serverFactory: (handle) => createHttpServer({ handle, refuse, admit }),
-    routerOptions: { maxParamLength: MAX_HEAD_BYTES, querystringParser: parseQuery },
-    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    return503OnClosing: false,
-    rewriteUrl: (request) => findDoor(request)?.route ?? request.url ?? '',
-    // The framework declares the packet of an error as JSON would have it.
-    clientErrorHandler: (error: Error, socket) => answerMalformedRequest(log, answerOf, error as ParsingError, socket),
-    frameworkErrors: answerError,
-  })
-  const readBody = createBodyReader()
-  keepRawBodies(app, readBody)
-  answerPreflights(app, send)
-  app.setErrorHandler<FastifyError>(answerError)
-  app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
-  const addDoor = (door: Door) => void doors.push(door)
-  const add = routeAdder(app, tracer)
-  return { app, log, checkResponses, strangers, beforeWrite, routes, readBody, send, sendBytes, addDoor, add }
+
+  /** The whole answer to bytes that are no request, as text: there is no response to write it with. */
+  function rawAnswer(error: ServiceError, request: RequestLine | null): ErrorAnswer {
+    const id = newRequestId()
+    logUnread(id, error)
+    const answer = answerOf(error, id, request)
+    return { ...answer, headers: { ...rawHeaders(id), ...answer.headers } }
+  }
+
+  function logUnread(id: string, { status, message }: ServiceError): void {
+    log.info({ request_id: id, status }, message)
+  }
+
+  const server = createHttpServer({ handle, refuse, admit })
+  // Without TLS every connection is a socket.
+  server.on('clientError', (error, socket) => answerMalformedRequest(rawAnswer, error, socket as Socket))
+  const listeners: Listener[] = [server]
+  return {
+    server,
+    listeners,
+    log,
+    checkResponses,
+    strangers,
+    beforeWrite,
+    readBody,
+    send,
+    sendBytes,
+    addDoor: (door) => void doors.push(door),
+    add: (route) => router.add(tracer ? { ...route, handle: tracedHandler(tracer, route) } : route),
+    async close() {
+      isClosing = true
+      await Promise.all(listeners.map(close))
+    },
+  }
 }
 
 type AnswerError = (error: ServiceError, requestId: string, request: RequestLine | null) => ErrorAnswer
 
-function errorAnswer(baseUrl: string | null, routes: PathMatcher): AnswerError {
+function errorAnswer(baseUrl: string | null, router: Router): AnswerError {
   return (error, requestId, request) => {
     const page = baseUrl !== null && { docs_url: errorUrl(baseUrl, error.code) }
-    const upload = request && routes.uploadAt(request.method ?? '', targetOf(request))
+    const upload = request && router.uploadAt(request.method ?? '', request.url ?? '')
     const text = JSON.stringify(withUploadDetails({ ...error.body(requestId), ...page }, upload))
     return { status: error.status, headers: { ...ERROR_HEADERS, ...error.headers }, text }
   }
 }
 
 function observedAtEnd(sendBytes: SendBytes, onAnswer: OnAnswer): SendBytes {
-  return (request, reply, route, bytes) => {
-    const sent = sendBytes(request, reply, route, bytes)
-    const report = () =>
-      onAnswer({ route, method: request.method, status: bytes.status, seconds: elapsedMs(request) / 1000 })
+  return (request, route, bytes) => {
+    sendBytes(request, route, bytes)
+    const { method, response } = request
+    const report = () => onAnswer({ route, method, status: bytes.status, seconds: elapsedMs(request) / 1000 })
     // When the client is already gone, there is no further event.
-    if (reply.raw.closed) report()
-    else reply.raw.once('close', report)
-    return sent
+    if (response.closed) report()
+    else response.once('close', report)
   }
 }
 
-function routeAdder(app: FastifyInstance, tracer: Tracer | null): Service['add'] {
-  return (plain, { takesBytes }) => {
-    const route = tracer ? { ...plain, handler: tracedHandler(tracer, plain) } : plain
-    if (!takesBytes) return void app.route(route)
-    // Handled before the framework checks the content type, which is the operation's to judge.
-    const handle = async (request: FastifyRequest, reply: FastifyReply) => route.handler.call(app, request, reply)
-    app.route({ ...route, onRequest: handle })
-  }
+function notPercentEncoded(): ServiceError {
+  return new ValidationError({ loc: ['path'], msg: 'is not valid percent-encoding' })
 }
 
-/** Bodies stay raw bytes: signatures and hashes are over those, and parsing comes after authentication. */
-function keepRawBodies(app: FastifyInstance, readBody: ReadBody): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (request, stream, done) => {
-    if (request.is404) done(null)
-    else readBody(stream, request.routeOptions.bodyLimit as number, done) // every route has one
-  })
-}
-
-function notServed(routes: PathMatcher, request: FastifyRequest): ServiceError {
-  const methods = routes.methodsAt(request.url)
+function notServed(methods: readonly string[]): ServiceError {
   if (methods.length === 0) {
     return new ServiceError('not_found', 'there is nothing at this path', {
       hint: '/openapi.json says what there is',
@@ -206,25 +226,6 @@ function notServed(routes: PathMatcher, request: FastifyRequest): ServiceError {
     hint: `send ${allow}; /openapi.json says what each does`,
     headers: { allow },
   })
-}
-
-/** Errors of the framework that are the client's fault; null for anything else, which is ours. */
-function fromFramework(error: unknown): ServiceError | null {
-  const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>
-  switch (code) {
-    case 'FST_ERR_BAD_URL':
-      return new ValidationError({ loc: ['path'], msg: 'is not valid percent-encoding' })
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError('unsupported_media_type', 'Content-Type is not a media type', {
-        hint: 'send Content-Type: application/json',
-      })
-    case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
-      return new ServiceError('method_not_allowed', 'nothing here answers this method', { hint: METHODS })
-    default:
-      return code.startsWith('FST_ERR_') && statusCode < 500
-        ? new ServiceError('malformed_request', 'this request cannot be read', { hint: METHODS })
-        : null
-  }
 }
 
 function databaseUnavailable(): ServiceError {
@@ -240,88 +241,8 @@ function internalError(): ServiceError {
 
 const DATABASE_RETRY_SECONDS = 5
 const OUR_FAULT = 'try again in a moment; if it stays so, tell the operator the request_id'
-const METHODS = 'see /openapi.json for the paths and methods there are'
 
-type ParserError = [ErrorCode, string, { hint: string }]
-
-const PARSER_ERRORS: Record<string, ParserError> = {
-  HPE_HEADER_OVERFLOW: [
-    'headers_too_large',
-    `the path, query and headers of a request may have ${MAX_HEAD_BYTES} bytes together`,
-    { hint: 'send fewer or shorter headers, or a shorter query' },
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    'request_timeout',
-    'the headers of the request did not arrive in time',
-    { hint: 'send the request again; nothing was changed' },
-  ],
-}
-const NOT_HTTP: ParserError = [
-  'malformed_request',
-  'this is not a valid HTTP request',
-  {
-    hint: 'this port speaks HTTP/1.1; is the address http:// and not https://, or the client behind another protocol?',
-  },
-]
-
-/** For requests that are not HTTP. There is no reply object, so the answer is written by hand. */
-function answerMalformedRequest(log: Log, answerOf: AnswerError, error: ParsingError, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const last = lastExchange(socket)
-  const isInBody = last !== null && !last.request.complete
-  const isAnswered = last?.response.headersSent === true
-  // A request that waits for the answers of earlier ones has no socket yet.
-  const isQueued = last !== null && last.response.socket === null && !last.response.writableFinished
-  if (isQueued && isInBody) return void socket.destroy()
-  // A second answer would be read as part of the one that is being sent, or as the answer to another request.
-  if (isAnswered && (isInBody || !last.response.writableFinished)) return void socket.destroy()
-  const answer = () => {
-    if (!socket.writable) return
-    const refusal = new ServiceError(...(PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP))
-    writeError(log, answerOf, socket, refusal, isInBody ? last.request : requestLineOf(error))
-    // An operation that waits for the rest of the body must learn now that none will come.
-    if (isInBody) socket.destroySoon()
-    else closeLater(socket)
-  }
-  // The answers of a connection are in the order of its requests.
-  if (last && !isInBody && !isAnswered) last.response.once('finish', answer)
-  else answer()
-}
-
-type ParsingError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }
-
-/**
- * Of a request whose head was given up: from the packet in which that happened. Null where the head began in an earlier
- * one, and where it did not come to its end in time.
- */
-function requestLineOf({ rawPacket, bytesParsed }: ParsingError): RequestLine | null {
-  const text = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
-  const head = text.slice(text.lastIndexOf('\r\n\r\n') + 1).trimStart()
-  const [, method, url] = /^([A-Z]+) ([^ \r\n]+)/.exec(head) ?? []
-  const [, host] = /\r\nhost:[ \t]*([^ \t\r\n]*)/i.exec(head) ?? []
-  return method === undefined || url === undefined ? null : { method, url, headers: host === undefined ? {} : { host } }
-}
-
-function writeError(
-  log: Log,
-  answerOf: AnswerError,
-  socket: Socket,
-  error: ServiceError,
-  request: RequestLine | null,
-): void {
-  const id = newRequestId()
-  const { status, headers, text } = answerOf(error, id, request)
-  const all = { ...rawHeaders(id), ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-  logUnread(log, id, error)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
-}
-
-function logUnread(log: Log, id: string, { status, message }: ServiceError): void {
-  log.info({ request_id: id, status }, message)
-}
-
-/** For answers that the framework does not send. */
+/** For answers that `send` does not send. */
 function rawHeaders(id: string): Record<string, string> {
   return { ...EXPOSED, 'x-request-id': id }
 }
@@ -330,7 +251,6 @@ const processId = randomBytes(6).toString('hex')
 let requestCount = 0
 
 /** Unique across processes and restarts, without new randomness for every request. */
-function newRequestId(raw?: IncomingMessage & StartedRequest): string {
-  if (raw) raw[STARTED] = performance.now()
+function newRequestId(): string {
   return `req_${processId}${(++requestCount).toString(36)}`
 }

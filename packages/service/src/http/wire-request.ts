@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { FastifyRequest } from 'fastify'
-import { targetOf } from './door.ts'
+// A request as it arrived, which is what signatures are checked against.
 
-/** The request as it arrived, which is what signatures are checked against. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { parseQuery, type RawQuery } from './query.ts'
+
 export interface WireRequest {
   readonly id: string
   readonly method: string
@@ -27,55 +27,62 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
 
 const NO_BYTES = new Uint8Array()
 
-type Collect = (request: FastifyRequest, maxBytes?: number) => Promise<Uint8Array>
+type Collect = (stream: IncomingMessage, maxBytes?: number) => Promise<Uint8Array>
+type AddressOf = (stream: IncomingMessage) => string
 
-/** Computes values on access, because most operations need few of them. */
-export class FastifyWireRequest implements WireRequest {
-  readonly #request: FastifyRequest
-  #collect: Collect | null
+/** With what the service needs to answer it. Values that few operations need are computed on access. */
+export class HttpRequest implements WireRequest {
+  readonly id: string
+  readonly stream: IncomingMessage
+  readonly response: ServerResponse
+  /** Of a clock that never jumps. */
+  readonly startedAt = performance.now()
+  /** In the router's notation; null until there is a route. */
+  route: string | null = null
+  /** Extra headers on errors of the route. */
+  errorHeaders: Readonly<Record<string, string>> | undefined = undefined
+  params: Readonly<Record<string, string>> = {}
+  /** The text behind the question mark. */
+  search = ''
+  body: Uint8Array = NO_BYTES
+  /** Null where the body has been read already, or is left to the operation. */
+  collectBody: Collect | null = null
+  readonly #addressOf: AddressOf
 
-  /** Without `collect`, the body has been read already, or is left to the operation. */
-  constructor(request: FastifyRequest, collect: Collect | null = null) {
-    this.#request = request
-    this.#collect = collect
+  constructor(id: string, stream: IncomingMessage, response: ServerResponse, addressOf: AddressOf) {
+    this.id = id
+    this.stream = stream
+    this.response = response
+    this.#addressOf = addressOf
   }
 
-  get id() {
-    return this.#request.id
+  get method(): string {
+    return this.stream.method as string // every request has one
   }
 
-  get method() {
-    return this.#request.method
+  get target(): string {
+    return this.stream.url as string // every request has one
   }
 
-  get target() {
-    return targetOf(this.#request.raw)
+  get headers(): IncomingHttpHeaders {
+    return this.stream.headers
   }
 
-  get headers() {
-    return this.#request.headers
+  get hasBody(): boolean {
+    return hasBody(this.stream.headers)
   }
 
-  get body() {
-    const { body } = this.#request
-    return body instanceof Uint8Array ? body : NO_BYTES
+  get query(): RawQuery {
+    return parseQuery(this.search)
   }
 
-  get hasBody() {
-    return hasBody(this.#request.headers)
+  get clientAddress(): string {
+    return this.#addressOf(this.stream)
   }
 
-  get clientAddress() {
-    return this.#request.ip
-  }
-
-  get stream() {
-    return this.#request.raw
-  }
-
-  async collect(maxBytes?: number) {
-    const collect = this.#collect
-    this.#collect = null
-    if (collect) this.#request.body = await collect(this.#request, maxBytes)
+  async collect(maxBytes?: number): Promise<void> {
+    const collect = this.collectBody
+    this.collectBody = null
+    if (collect) this.body = await collect(this.stream, maxBytes)
   }
 }

@@ -60,10 +60,10 @@ function advice(error: unknown, portVariables: ReadonlyMap<number, string>): str
 }
 
 /** Finishes requests in flight for up to `graceMs`. Node does not close connections that never sent a request. */
-export async function closeService({ app }: Service, { graceMs }: { graceMs: number }): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs)
+export async function closeService(service: Service, { graceMs }: { graceMs: number }): Promise<void> {
+  const timer = setTimeout(() => service.server.closeAllConnections(), graceMs)
   try {
-    await app.close()
+    await service.close()
   } finally {
     clearTimeout(timer)
   }

@@ -1,6 +1,6 @@
 // Traces of a service: the settings, and a span for each request.
 
-import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { type Route, routerPath } from '../http/router.ts'
 import { elapsedMs } from '../http/send.ts'
 import type { SettingsReader } from '../program/config.ts'
 import type { Log } from '../program/log.ts'
@@ -71,22 +71,23 @@ export async function openTracer(
 const UNTRACED = /^\/(health|metrics)/
 
 /** The handler of a route, with a span around it that ends when the last byte is sent. */
-export function tracedHandler(tracer: Tracer, { url, handler }: RouteOptions): RouteOptions['handler'] {
-  if (UNTRACED.test(url)) return handler
-  return function traced(request: FastifyRequest, reply: FastifyReply) {
-    const { method, headers } = request
-    const attributes = { 'http.request.method': method, 'http.route': url }
+export function tracedHandler(tracer: Tracer, { path, handle }: Route): Route['handle'] {
+  if (UNTRACED.test(path)) return handle
+  const route = routerPath(path)
+  return (request) => {
+    const { method, headers, response } = request
+    const attributes = { 'http.request.method': method, 'http.route': route }
     const caller = typeof headers.traceparent === 'string' ? headers.traceparent : undefined
     const span = tracer.begin(
-      { name: `${method} ${url}`, kind: 'server', attributes },
+      { name: `${method} ${route}`, kind: 'server', attributes },
       caller,
       preciseNow() - elapsedMs(request),
     )
-    if (!span) return handler.call(this, request, reply)
-    reply.raw.once('close', () => {
-      const { statusCode } = reply.raw
+    if (!span) return handle(request)
+    response.once('close', () => {
+      const { statusCode } = response
       span.end({ 'http.response.status_code': statusCode }, { isFailed: statusCode >= 500 })
     })
-    return runInSpan(span, () => handler.call(this, request, reply))
+    return runInSpan(span, () => handle(request))
   }
 }

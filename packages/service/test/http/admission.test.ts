@@ -6,6 +6,7 @@ import type { ErrorBody } from '@svc/api/errors'
 import Type from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAdmission } from '../../src/http/admission.ts'
+import { listen } from '../../src/http/listen.ts'
 import { serve } from '../../src/http/serve.ts'
 import { createService } from '../../src/http/service.ts'
 import { createLog } from '../../src/program/log.ts'
@@ -180,7 +181,7 @@ describe('a service that takes no more requests', () => {
     onTestFinished(() => closeService(service, { graceMs: 0 }))
     serve(service, take, () => ({ ok: true }))
     serve(service, live, () => ({ ok: true }))
-    const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+    const url = await listen(service, { host: '127.0.0.1', port: 0 })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     onTestFinished(() => agent.destroy())
     const post = async (body: string, keptOn?: Agent) => {

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listen } from '../../src/http/listen.ts'
 import { headerList } from '../../src/http/send.ts'
 import { createService, type Service } from '../../src/http/service.ts'
-import { FastifyWireRequest } from '../../src/http/wire-request.ts'
 import { createLog } from '../../src/program/log.ts'
 
 let service: Service
@@ -20,22 +20,19 @@ beforeAll(async () => {
     owns: (target, host) => target.startsWith('/door/') || host === 'door.example',
     answerOf: ({ status, code }, id) => ({ status, headers: { 'content-type': 'text/door' }, text: `${code} ${id}` }),
   })
-  service.routes.add('GET', '/door')
-  service.add(
-    {
-      method: 'GET',
-      url: '/door',
-      handler: (request, reply) => {
-        const { target } = new FastifyWireRequest(request)
-        if (target.endsWith('fail')) throw new Error('broken')
-        service.send(request, reply, { route: '/door', status: 200, headers: headerList({}), text: target })
-      },
+  service.add({
+    method: 'GET',
+    path: '/door',
+    maxBodyBytes: null,
+    handle(request) {
+      const { target } = request
+      if (target.endsWith('fail')) throw new Error('broken')
+      service.send(request, { route: '/door', status: 200, headers: headerList({}), text: target })
     },
-    { takesBytes: true },
-  )
-  url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+  })
+  url = await listen(service, { host: '127.0.0.1', port: 0 })
 })
-afterAll(() => service.app.close())
+afterAll(() => service.close())
 
 /** The answer to a request whose target is sent as it is. */
 function ask(target: string, { method = 'GET', host = 'x' } = {}): Promise<string> {

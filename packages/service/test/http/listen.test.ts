@@ -40,7 +40,7 @@ it('T-89 many connections that come at once are all served, a port is never shar
 
   const other = newService()
   await expect(listen(other, { host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE', port })
-  await other.app.close()
+  await other.close()
 
   // Connections that never sent anything are ended too.
   const silent = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'))

@@ -184,7 +184,7 @@ describe('an unknown route', () => {
   it('is 405 for another method, with the allowed ones', async () => {
     const response = await fetch(`${service.url}/v1/things/a`, { method: 'DELETE' })
     expect(response.status).toBe(405)
-    expect(response.headers.get('allow')).toBe('POST, GET, HEAD')
+    expect(response.headers.get('allow')).toBe('GET, HEAD, POST')
     expect(await response.json()).toMatchObject({ error: 'method_not_allowed' })
   })
 })

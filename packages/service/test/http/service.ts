@@ -1,10 +1,10 @@
 // For tests: a service with a recorded log, and raw connections to it.
 
 import { connect, type Socket } from 'node:net'
-import { promisify } from 'node:util'
 import { type Endpoint, endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
 import { afterAll, beforeAll } from 'vitest'
+import { listen } from '../../src/http/listen.ts'
 import { createService, type Service, type ServiceOptions } from '../../src/http/service.ts'
 import { createLog } from '../../src/program/log.ts'
 
@@ -30,10 +30,10 @@ async function startTestService(addRoutes: (service: Service) => void, options: 
   const log = createLog('debug', { write, writeSoon: write, flush: () => {} })
   const service = createService({ log, checkResponses: true, ...options })
   addRoutes(service)
-  const { server } = service.app
+  const { server } = service
   const sockets: Socket[] = []
   server.on('connection', (socket) => sockets.push(socket))
-  const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+  const url = await listen(service, { host: '127.0.0.1', port: 0 })
   /** A connection, after writing these bytes. */
   const open = (...bytes: (string | Uint8Array)[]): Socket => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
@@ -54,12 +54,12 @@ async function startTestService(addRoutes: (service: Service) => void, options: 
     },
     /** The service's end of every connection so far. */
     sockets,
-    connections: () => promisify(server.getConnections.bind(server))(),
+    connections: () => sockets.filter(({ destroyed }) => !destroyed).length,
     /** Lets every request whose headers are incomplete be overdue. */
     expireHeaders() {
       server.headersTimeout = 1
     },
-    stop: () => service.app.close(),
+    stop: () => service.close(),
   }
 }
 

@@ -49,7 +49,7 @@ it('a bundled program names its sources in stack traces', async () => {
 function newestBundle(): Bundle {
   const program = fileURLToPath(new URL('program.ts', folder))
   const name = createHash('sha256').update(program).digest('hex').slice(0, 16)
-  const file = new URL(`../../../node_modules/.cache/svc/bundles/${name}/newest.json`, import.meta.url)
+  const file = new URL(`../../../../node_modules/.cache/svc/bundles/${name}/newest.json`, import.meta.url)
   return JSON.parse(readFileSync(file, 'utf8')) as Bundle
 }
 

@@ -1,5 +1,6 @@
 import { endpoint } from '@svc/api/endpoint'
 import { expect, it } from 'vitest'
+import { listen } from '../../src/http/listen.ts'
 import { serve } from '../../src/http/serve.ts'
 import { createService } from '../../src/http/service.ts'
 import { createLog } from '../../src/program/log.ts'
@@ -16,7 +17,7 @@ it('a service that closes finishes requests in flight and accepts no new ones', 
     await finish.promise
     return { ok: true }
   })
-  const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+  const url = await listen(service, { host: '127.0.0.1', port: 0 })
   const inFlight = fetch(`${url}/slow`)
   await begun.promise
   const closed = closeService(service, { graceMs: 60_000 })

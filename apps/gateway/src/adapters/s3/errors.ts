@@ -4,7 +4,6 @@ import type { ErrorCode } from '@svc/api/errors'
 import { S3Error, type S3ErrorCode, s3Error } from '@svc/s3/errors'
 import { writeXml } from '@svc/s3/xml'
 import type { ErrorAnswer, RequestLine } from '@svc/service/http/door'
-import { targetOf } from '@svc/service/http/door'
 import { EVERY_ANSWER } from '@svc/service/http/send'
 import { ServiceError } from '@svc/service/service-error'
 import { AccessEnded } from '../../lockers/access.ts'
@@ -58,7 +57,7 @@ export function errorAnswer(
   requestId: string,
   request: RequestLine,
 ): ErrorAnswer {
-  const [Resource = ''] = targetOf(request).split('?', 1)
+  const [Resource = ''] = (request.url ?? '').split('?', 1)
   const body = {
     Code: code,
     Message: message,

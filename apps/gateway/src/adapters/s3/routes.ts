@@ -3,8 +3,8 @@
 import type { S3Error } from '@svc/s3/errors'
 import { Bytes } from '@svc/service/http/answer'
 import { EVERY_ANSWER, headerList, isStream } from '@svc/service/http/send'
-import type { Reply, Request, Service } from '@svc/service/http/service'
-import { FastifyWireRequest } from '@svc/service/http/wire-request'
+import type { Service } from '@svc/service/http/service'
+import type { HttpRequest } from '@svc/service/http/wire-request'
 import type { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import { TOKEN_HEADERS } from '../http/file-headers.ts'
@@ -26,30 +26,34 @@ export function s3Routes(service: Service, context: Context): void {
     answerOf: (error: ServiceError, id, request) => errorAnswer(asS3Error(error) as S3Error, id, request), // of every ServiceError
   })
 
-  async function handle(request: Request, reply: Reply): Promise<void> {
-    const wire = new FastifyWireRequest(request)
+  async function handle(request: HttpRequest): Promise<void> {
     let route = ROUTE
     try {
-      const place = readPlace(wire, host)
-      const { signed, credential } = await authenticate(context, wire)
-      const s3Request = { ...place, wire, signed }
+      const place = readPlace(request, host)
+      const { signed, credential } = await authenticate(context, request)
+      const s3Request = { ...place, wire: request, signed }
       const asked = await findOperation(context, s3Request, credential)
       route = asked.route
       const bytes = await asked.answer()
-      service.sendBytes(request, reply, route, finished(bytes, request, policyOf(s3Request)))
+      service.sendBytes(request, route, finished(bytes, request, policyOf(s3Request)))
     } catch (error) {
       const refusal = asS3Error(error)
       if (!refusal) throw error
-      const { status, headers, text } = errorAnswer(refusal, request.id, request.raw)
-      service.send(request, reply, { route, status, headers: headerList(headers), text })
+      const { status, headers, text } = errorAnswer(refusal, request.id, request.stream)
+      service.send(request, { route, status, headers: headerList(headers), text })
     }
   }
 
-  for (const method of METHODS) service.routes.add(method, ROUTE)
-  service.add({ method: METHODS, url: ROUTE, handler: handle }, { takesBytes: true })
-  service.app.options(ROUTE, (request, reply) =>
-    service.send(request, reply, { route: ROUTE, status: 204, headers: headerList(preflight(request)), text: null }),
-  )
+  // A route for GET answers HEAD, too.
+  for (const method of METHODS.filter((name) => name !== 'HEAD'))
+    service.add({ method, path: ROUTE, maxBodyBytes: null, handle })
+  service.add({
+    method: 'OPTIONS',
+    path: ROUTE,
+    maxBodyBytes: null,
+    handle: (request) =>
+      service.send(request, { route: ROUTE, status: 204, headers: headerList(preflight(request)), text: null }),
+  })
 }
 
 interface Asked {
@@ -89,10 +93,10 @@ function policyOf({ signed, query }: S3Request): Record<string, string> {
 
 function finished(
   { status, headers, body, onBrokenOff }: Bytes,
-  { id, method, raw }: Request,
+  { id, method, headers: requested }: HttpRequest,
   policy: Record<string, string>,
 ): Bytes {
-  const all = { ...(raw.headers.origin !== undefined && EXPOSED), ...headers, ...policy, ...idHeaders(id) }
+  const all = { ...(requested.origin !== undefined && EXPOSED), ...headers, ...policy, ...idHeaders(id) }
   if (method === 'HEAD' && body !== null && isStream(body)) body.destroy()
   const bytes = new Bytes(status, all, method === 'HEAD' ? null : body)
   bytes.onBrokenOff = onBrokenOff
@@ -104,7 +108,7 @@ const EXPOSED = { 'access-control-expose-headers': '*' }
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/
 
 /** What a page asks for is allowed, because a wildcard would not include Authorization. */
-function preflight({ headers }: Request): Record<string, string> {
+function preflight({ headers }: HttpRequest): Record<string, string> {
   const asked = headers['access-control-request-headers'] ?? ''
   return {
     ...EVERY_ANSWER,

@@ -1,5 +1,5 @@
 import * as tus from '@svc/api/tus'
-import { answerOptions } from '@svc/service/http/send'
+import { headerList, PREFLIGHT } from '@svc/service/http/send'
 import { serve, serveKnown } from '@svc/service/http/serve'
 import type { Service } from '@svc/service/http/service'
 import { serveLocker } from '../../auth/serve-signed.ts'
@@ -25,6 +25,13 @@ export function tusRoutes(service: Service, context: Context): void {
   serve(service, tus.writeTusUpload, ({ params, wire }) => patchUpload(context, params.upload_id, wire))
   serve(service, tus.terminateTusUpload, ({ params, wire }) => deleteUpload(context, params.upload_id, wire))
   serve(service, tus.overrideTusMethod, ({ params, wire }) => overriddenMethod(context, params.upload_id, wire))
-  const abilities = capabilities(context.config.storage.maxUploadBytes)
-  for (const { path } of [tus.createTusUpload, tus.writeTusUpload]) answerOptions(service, path, abilities)
+  const headers = PREFLIGHT.concat(headerList(capabilities(context.config.storage.maxUploadBytes)))
+  for (const { path } of [tus.createTusUpload, tus.writeTusUpload]) {
+    service.add({
+      method: 'OPTIONS',
+      path,
+      maxBodyBytes: null,
+      handle: (request) => service.send(request, { route: null, status: 204, headers, text: null }),
+    })
+  }
 }

@@ -1,9 +1,9 @@
 import * as info from '@svc/api/info'
 import type { Bytes } from '@svc/service/http/answer'
-import { routerPath } from '@svc/service/http/paths'
+import { routerPath } from '@svc/service/http/router'
 import { serve } from '@svc/service/http/serve'
 import type { Service } from '@svc/service/http/service'
-import { FastifyWireRequest, type WireRequest } from '@svc/service/http/wire-request'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import { discoveryDocument } from '../discovery.ts'
@@ -47,17 +47,11 @@ type Show = (wire: WireRequest, params: Readonly<Record<string, string>>) => Byt
 
 /** Pages and what they load are no part of the interface, so they are not declared with it. */
 function add(service: Service, path: string, show: Show): void {
-  const url = routerPath(path)
-  service.routes.add('GET', path)
-  service.add(
-    {
-      method: 'GET',
-      url,
-      handler: (request, reply) => {
-        const bytes = show(new FastifyWireRequest(request), request.params as Record<string, string>)
-        service.sendBytes(request, reply, url, bytes)
-      },
-    },
-    { takesBytes: false },
-  )
+  const route = routerPath(path)
+  service.add({
+    method: 'GET',
+    path,
+    maxBodyBytes: null,
+    handle: (request) => service.sendBytes(request, route, show(request, request.params)),
+  })
 }

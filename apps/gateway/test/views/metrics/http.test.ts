@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { docs } from '@svc/api/info'
 import { Bytes } from '@svc/service/http/answer'
+import { listen } from '@svc/service/http/listen'
 import { serve } from '@svc/service/http/serve'
 import { createService } from '@svc/service/http/service'
 import { createLog } from '@svc/service/program/log'
@@ -39,9 +40,9 @@ describe('streamed answers', () => {
     serve(service, bytes('short'), () => new Bytes(200, {}, Readable.from(['short'])))
     serve(service, bytes('empty'), () => new Bytes(304, {}, null))
     serve(service, bytes('endless'), () => new Bytes(200, {}, endless))
-    url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+    url = await listen(service, { host: '127.0.0.1', port: 0 })
   })
-  afterAll(() => service.app.close())
+  afterAll(() => service.close())
 
   const count = (route: string, status = '2xx') =>
     parseMetrics(metricsText([http.family()])).value(`${NAME}_count`, { route, method: 'GET', status })

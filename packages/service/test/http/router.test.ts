@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pathMatcher, pathValues, routerPath } from '../../src/http/paths.ts'
+import { createRouter, pathValues, routerPath } from '../../src/http/router.ts'
 
 describe('the rest of a path', () => {
   const valuesOf = pathValues('/v1/r/{receipt_id}/f/{+filename}')
@@ -36,12 +36,15 @@ describe('the rest of a path', () => {
   })
 })
 
-describe('the methods of a path', () => {
-  const matcher = pathMatcher()
-  matcher.add('GET', '/v1/files/{+filename}')
-  matcher.add('DELETE', '/v1/files/{+filename}')
-  matcher.add('PUT', '/f/{token}')
-  matcher.add('GET', '/.well-known/svc.json')
+describe('a router', () => {
+  const router = createRouter()
+  const upload = { otherwise: 'in parts' }
+  const add = (method: string, path: string) =>
+    router.add({ method, path, upload, maxBodyBytes: null, handle: () => {} })
+  add('GET', '/v1/files/{+filename}')
+  add('DELETE', '/v1/files/{+filename}')
+  add('PUT', '/f/{token}')
+  add('GET', '/.well-known/svc.json')
 
   it.each([
     ['/v1/files/a', ['GET', 'HEAD', 'DELETE']],
@@ -52,7 +55,19 @@ describe('the methods of a path', () => {
     ['/f/a', ['PUT']],
     ['/f/a/b', []],
     ['/.well-known/svcxjson', []],
-  ])('%s has its methods', (target, methods) => {
-    expect(matcher.methodsAt(target)).toEqual(methods)
+  ])('knows the methods of %s', (target, methods) => {
+    expect(router.methodsAt(target)).toEqual(methods)
+  })
+
+  it('finds a route with the values and the query of its path', () => {
+    const found = router.find('PUT', '/f/a%20b?c=d')
+    expect(found).toMatchObject({ route: { routerPath: '/f/:token' }, params: { token: 'a b' }, search: 'c=d' })
+    expect(router.find('PROPFIND', '/f/a')).toBeNull()
+    expect(router.find('PUT', '/f/%zz')).toBe('malformed')
+  })
+
+  it('knows what to advise for an upload', () => {
+    expect(router.uploadAt('PUT', '/f/a')).toBe(upload)
+    expect(router.uploadAt('PUT', '/g')).toBeNull()
   })
 })

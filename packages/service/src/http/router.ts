@@ -1,0 +1,102 @@
+// Which route a request belongs to. Declared paths are `/v1/lockers/{locker_id}`; the router writes `:locker_id`, and `*`
+// for the rest of a path (`{+filename}`).
+
+import type { UploadAdvice } from '@svc/api/endpoint'
+import createFinder from 'find-my-way'
+import { MAX_HEAD_BYTES } from './server.ts'
+import type { HttpRequest } from './wire-request.ts'
+
+export interface Route {
+  method: string
+  /** As declared. A route for GET answers HEAD, too. */
+  path: string
+  /** Null where the handler reads the body itself. Other routes get it collected first. */
+  maxBodyBytes: number | null
+  /** What to advise when an upload fails; null for what is no upload. */
+  upload?: UploadAdvice | null | undefined
+  /** Extra headers on its errors. */
+  errorHeaders?: Readonly<Record<string, string>> | undefined
+  handle(request: HttpRequest): void | Promise<void>
+}
+
+export interface Found {
+  route: Route & { routerPath: string }
+  params: Record<string, string>
+  /** The text behind the question mark. */
+  search: string
+}
+
+export interface Router {
+  add(route: Route): void
+  /** Null where there is none. */
+  find(method: string, target: string): Found | 'malformed' | null
+  /** The methods of a path, without OPTIONS, which every path answers. */
+  methodsAt(target: string): string[]
+  /** Null for what is no upload. */
+  uploadAt(method: string, target: string): UploadAdvice | null
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+export function createRouter(): Router {
+  const finder = createFinder({
+    maxParamLength: MAX_HEAD_BYTES,
+    // Most routes have no query; those that do parse it themselves.
+    querystringParser: (text) => text,
+    onBadUrl: NEVER_CALLED,
+  })
+
+  function find(method: string, target: string): Found | 'malformed' | null {
+    const found = finder.find(method as createFinder.HTTPMethod, target) // null for a method that it does not know
+    if (found === null) return null
+    const { store, params, searchParams } = found
+    if (store === null) return 'malformed'
+    // `/things/` would be `/things/{name}` with an empty name, which no endpoint means.
+    for (const name in params) if (params[name] === '') return null
+    return { route: store, params: params as Record<string, string>, search: searchParams as unknown as string }
+  }
+
+  return {
+    add(route) {
+      const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
+      const path = routerPath(route.path)
+      finder.on(methods as createFinder.HTTPMethod[], path, NEVER_CALLED, { ...route, routerPath: path })
+    },
+    find,
+    methodsAt: (target) => METHODS.filter((method) => find(method, target) !== null),
+    uploadAt(method, target) {
+      const found = find(method, target)
+      return (found !== null && found !== 'malformed' && found.route.upload) || null
+    },
+  }
+}
+
+/** Requests are started by `find`. */
+const NEVER_CALLED = () => {}
+
+export function routerPath(path: string): string {
+  return path.replace(/\{\+\w+\}$/, '*').replace(/\{(\w+)\}/g, ':$1')
+}
+
+export type PathValues = Readonly<Record<string, string>>
+
+/**
+ * Reads the values of a path. The rest of a path (`{+filename}`) comes from the raw target, each segment decoded once,
+ * because the router does not decode every encoding the same way.
+ */
+export function pathValues(path: string): (params: PathValues, target: string) => PathValues {
+  const rest = /\{\+(\w+)\}$/.exec(path)?.[1]
+  if (!rest) return (params) => params
+  const segmentsBefore = path.split('/').length - 1
+  return (params, target) => {
+    const { '*': _, ...values } = params
+    const segments = pathOf(target).split('/').slice(segmentsBefore)
+    return { ...values, [rest]: segments.map(decodeURIComponent).join('/') }
+  }
+}
+
+/** Accepts the form that is sent to proxies, `http://host/path`, as every server must (RFC 9112, 3.2.2). */
+function pathOf(target: string): string {
+  const [path = ''] = target.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1)
+  return path
+}
