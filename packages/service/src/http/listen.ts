@@ -3,12 +3,18 @@
 
 import cluster from 'node:cluster'
 import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
-import type { Service } from './service.ts'
 
 /** Whoever connects while so many wait is dropped, and notices after seconds: the operating system's limit, not Node's. */
 const BACKLOG = 4096
 const LISTENERS = 64
+
+export interface Listening {
+  server: HttpServer
+  /** All that take its connections. */
+  listeners: Server[]
+}
 
 export interface Address {
   host: string
@@ -16,8 +22,7 @@ export interface Address {
 }
 
 /** Returns its address. Fails with EADDRINUSE where something listens already. */
-export async function listen(service: Service, address: Address): Promise<string> {
-  const { server } = service
+export async function listen({ server, listeners }: Listening, address: Address): Promise<string> {
   // Elsewhere a port cannot be shared: one of several processes gets its connections from the one that started it.
   const isShared = process.platform === 'linux'
   const port = !isShared || cluster.isWorker || address.port === 0 ? address.port : await findPort(address)
@@ -29,7 +34,7 @@ export async function listen(service: Service, address: Address): Promise<string
     const options = { host: bound.address, port: bound.port, ...shared }
     const others = await Promise.all(Array.from({ length: LISTENERS - 1 }, () => open(options)))
     for (const other of others) other.on('connection', (socket) => server.emit('connection', socket))
-    service.listeners.push(...others)
+    listeners.push(...others)
   }
   return urlOf(bound)
 }

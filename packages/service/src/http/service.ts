@@ -1,8 +1,8 @@
 // The HTTP side of a service: routing, raw bodies, errors as JSON, CORS, one log line per request.
 
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Server as Listener, Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { errorUrl } from '@svc/api/error-pages'
 import type { Log } from '../program/log.ts'
 import { ServiceError, ValidationError } from '../service-error.ts'
@@ -12,7 +12,7 @@ import type { Admit } from './admission.ts'
 import { clientAddressReader } from './client-address.ts'
 import { type Door, doorFinder, type ErrorAnswer, type RequestLine } from './door.ts'
 import { createBodyReader, type ReadBody } from './json-body.ts'
-import { close } from './listen.ts'
+import { close, type Listening } from './listen.ts'
 import { answerMalformedRequest } from './malformed.ts'
 import { createRouter, type Route, type Router } from './router.ts'
 import {
@@ -31,10 +31,7 @@ import { createHttpServer, type Refuse } from './server.ts'
 import { withUploadDetails } from './upload-errors.ts'
 import { HttpRequest, hasBody, type WireRequest } from './wire-request.ts'
 
-export interface Service {
-  server: Server
-  /** All that take its connections. */
-  listeners: Listener[]
+export interface Service extends Listening {
   log: Log
   /** Whether every response is checked against its schema, as in development and tests. */
   checkResponses: boolean
@@ -169,7 +166,7 @@ export function createService(options: ServiceOptions): Service {
   const server = createHttpServer({ handle, refuse, admit })
   // Without TLS every connection is a socket.
   server.on('clientError', (error, socket) => answerMalformedRequest(rawAnswer, error, socket as Socket))
-  const listeners: Listener[] = [server]
+  const listeners: Listening['listeners'] = [server]
   return {
     server,
     listeners,
