@@ -6,8 +6,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statS
 import { builtinModules } from 'node:module'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type OutputChunk, type Plugin, writeBundle } from '@svc/devnet/bundling/bundler'
 import { builtFile } from '@svc/service/program/bundle'
-import { type OutputChunk, type Plugin, writeBundle } from '@svc/service/program/bundler'
 import { ensurePages } from '@svc/web/build'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -20,8 +20,6 @@ const PROGRAMS = [
   'apps/cli/src/main.ts',
   'packages/service/src/program/bundle.ts',
 ]
-/** Makes bundles, which a production tree never does. */
-const BUNDLER = 'packages/service/src/program/make-bundle.ts'
 const COPIED = ['LICENSE', 'scripts/launch.mjs', 'apps/web/dist', ...APPS.map((app) => `apps/${app}/bin`)]
 
 export async function buildProduction(target: string): Promise<void> {
@@ -52,7 +50,7 @@ function bundleNamedFiles(sources: Set<string>): Plugin {
       if (id.includes('/node_modules/')) return null
       for (const [, path = ''] of code.matchAll(/new URL\('([^']+\.ts)', import\.meta\.url\)/g)) {
         const source = relative(ROOT, resolve(dirname(id), path))
-        if (source === BUNDLER || sources.has(source)) continue
+        if (sources.has(source)) continue
         sources.add(source)
         this.emitFile({ type: 'chunk', id: join(ROOT, source), fileName: basename(builtFile(source)) })
       }

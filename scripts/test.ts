@@ -4,7 +4,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { bundleOf } from '@svc/service/program/bundle'
+import { bundlePrograms } from '@svc/devnet/bundling/bundle-programs'
 import { ensurePages } from '@svc/web/build'
 import { runChecks } from './check.ts'
 import { readRequirements } from './spec/requirements.ts'
@@ -68,7 +68,7 @@ async function buildOnce(): Promise<void> {
     'packages/devnet/src/services/start-all.ts',
     'packages/devnet/src/services/start.ts',
   ]
-  for (const program of programs) bundleOf(new URL(`../${program}`, import.meta.url))
+  bundlePrograms(programs.map((program) => new URL(`../${program}`, import.meta.url)))
 }
 
 /** The gate tries properties with the same values each time; at night they are new ones. */

@@ -1,5 +1,8 @@
-// `npm start`.
+// `npm start`: bundles what it starts and the command line, then starts.
 
 import { importBundled } from '@svc/service/program/bundle'
+import { bundlePrograms } from '../bundling/bundle-programs.ts'
 
-await importBundled(new URL('./start-all.ts', import.meta.url))
+const services = new URL('./start-all.ts', import.meta.url)
+bundlePrograms([services, new URL('../../../../apps/cli/src/main.ts', import.meta.url)])
+await importBundled(services)

@@ -125,7 +125,10 @@ type WriteLine = ((line: string) => void) | null
 const EXPOSED_LIST = headerList(EXPOSED)
 const NONE: HeaderList = []
 
-export function createSend(log: Log, onAnswer: OnAnswer | null): Send {
+/** Whether the service is stopping. A connection that stayed open after its answer would hold up the stop. */
+type IsClosing = () => boolean
+
+export function createSend(log: Log, onAnswer: OnAnswer | null, isClosing: IsClosing): Send {
   const writeLine = lineWriter(log)
   return (request, { route, status, headers, text }) => {
     const { id, method, stream, response } = request
@@ -136,6 +139,7 @@ export function createSend(log: Log, onAnswer: OnAnswer | null): Send {
     const exposed = stream.headers.origin === undefined ? NONE : EXPOSED_LIST
     const bytes = text === null ? 0 : Buffer.byteLength(text)
     const length = status === 204 ? NONE : ['content-length', String(bytes)]
+    if (isClosing()) response.shouldKeepAlive = false
     response.writeHead(status, headers.concat(exposed, length, ['x-request-id', id]))
     // ASCII is the same in both encodings, and Node copies Latin-1 without looking at each character.
     response.end(text, bytes === text?.length ? 'latin1' : 'utf8')
@@ -144,15 +148,20 @@ export function createSend(log: Log, onAnswer: OnAnswer | null): Send {
 
 export type SendBytes = (request: HttpRequest, route: string, bytes: Bytes) => void
 
-export function createSendBytes(log: Log): SendBytes {
+export function createSendBytes(log: Log, isClosing: IsClosing): SendBytes {
   const writeLine = lineWriter(log)
   const sendFile = createSendFile()
   return (request, route, { status, headers, body, onBrokenOff }) => {
     const { id, stream, response } = request
     const exposed = stream.headers.origin !== undefined && EXPOSED
     discardRest(stream)
+    if (isClosing()) response.shouldKeepAlive = false
     response.writeHead(status, { ...EVERY_ANSWER, ...exposed, ...headers, 'x-request-id': id })
-    const finish = () => writeLine?.(requestLine(request, route, status))
+    const finish = () => {
+      writeLine?.(requestLine(request, route, status))
+      // The stop may have begun after the headers were sent.
+      if (isClosing()) stream.socket.end()
+    }
     if (body === null || !isStream(body)) {
       response.end(body, finish)
       return

@@ -93,9 +93,10 @@ export function createService(options: ServiceOptions): Service {
   const ownAnswer = errorAnswer(baseUrl, router)
   const answerOf: AnswerError = (error, id, request) =>
     (request && findDoor(request)?.answerOf(error, id, request)) ?? ownAnswer(error, id, request)
-  const send = createSend(log, onAnswer ?? null)
-  const sendBytes = onAnswer ? observedAtEnd(createSendBytes(log), onAnswer) : createSendBytes(log)
   let isClosing = false
+  const send = createSend(log, onAnswer ?? null, () => isClosing)
+  const plainSendBytes = createSendBytes(log, () => isClosing)
+  const sendBytes = onAnswer ? observedAtEnd(plainSendBytes, onAnswer) : plainSendBytes
 
   function fail(request: HttpRequest, error: unknown): void {
     const { id, route, stream, errorHeaders } = request
@@ -118,7 +119,6 @@ export function createService(options: ServiceOptions): Service {
 
   function handle(stream: IncomingMessage, response: ServerResponse): void {
     const request = new HttpRequest(newRequestId(), stream, response, addressOf)
-    if (isClosing) response.shouldKeepAlive = false
     const { method } = request
     const target = findDoor(stream)?.route ?? request.target
     const found = router.find(method, target)

@@ -4,8 +4,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { bundlePrograms } from '@svc/devnet/bundling/bundle-programs'
+import { startProcess } from '@svc/devnet/start-process'
 import { expect, it, onTestFinished } from 'vitest'
-import { startProcess } from '../../../devnet/src/start-process.ts'
 import { bundleOf } from '../../src/program/bundle.ts'
 
 function start(program: string, ...args: string[]) {
@@ -70,6 +71,7 @@ it('a process that is replaced runs the same code as the others, although a sour
   writeFileSync(program, `export { run } from '${idle}'\nimport { version } from './version.ts'\n${log}\n`)
   const write = (version: string) => writeFileSync(join(folder, 'version.ts'), `export const version = '${version}'\n`)
   write('old')
+  bundlePrograms([program])
   const bundle = bundleOf(program)!
   onTestFinished(() => {
     for (const made of [folder, dirname(dirname(bundle))]) rmSync(made, { recursive: true })

@@ -1,4 +1,4 @@
-// `node make-bundle.ts <program> <folder>`: the program with all it imports as few files of JavaScript.
+// `node make-bundle.ts <program>`: the program with all it imports as few files of JavaScript.
 
 import {
   existsSync,
@@ -15,13 +15,13 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type Bundle, bundleFolder, newestBundle, ROOT, stateOf } from '@svc/service/program/bundle'
 import type { Plugin } from 'rolldown'
-import { type Bundle, newestBundle, ROOT, stateOf } from './bundle.ts'
 import { writeBundle } from './bundler.ts'
 
 /** npm writes it whenever it installs or removes a package. */
 const INSTALLED = `${ROOT}node_modules/.package-lock.json`
-const BUNDLER = ['./bundle.ts', './bundler.ts', './make-bundle.ts'].map((file) =>
+const BUNDLER = ['./bundler.ts', './make-bundle.ts', '../../../service/src/program/bundle.ts'].map((file) =>
   fileURLToPath(new URL(file, import.meta.url)),
 )
 
@@ -37,7 +37,8 @@ const noteInputs: Plugin = {
   },
 }
 
-const [program = '', home = ''] = process.argv.slice(2)
+const [program = ''] = process.argv.slice(2)
+const home = bundleFolder(program)
 mkdirSync(home, { recursive: true })
 removeOld(home)
 const folder = mkdtempSync(`${home}/bundle-`)

@@ -1,16 +1,16 @@
 // @module-tag nightly
 
-import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Bundle, bundleFolder } from '@svc/service/program/bundle'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startProcess } from '../../../devnet/src/start-process.ts'
-import type { Bundle } from '../../src/program/bundle.ts'
+import { startProcess } from '../src/start-process.ts'
 
 // Always the same place: each program keeps its bundles.
 const folder = new URL('./.bundled/', import.meta.url)
-const bundle = new URL('../../src/program/bundle.ts', import.meta.url).href
+const bundling = new URL('../src/bundling/bundle-programs.ts', import.meta.url).href
+const bundle = import.meta.resolve('@svc/service/program/bundle')
 
 beforeAll(() => {
   mkdirSync(folder, { recursive: true })
@@ -20,7 +20,12 @@ beforeAll(() => {
   )
   writeFileSync(
     new URL('main.mjs', folder),
-    `import { importBundled } from ${JSON.stringify(bundle)}\nawait importBundled(new URL('program.ts', import.meta.url))\n`,
+    `import { bundlePrograms } from ${JSON.stringify(bundling)}
+import { importBundled } from ${JSON.stringify(bundle)}
+const program = new URL('program.ts', import.meta.url)
+if (process.argv[2] !== 'unbundled') bundlePrograms([program])
+await importBundled(program)
+`,
   )
 })
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -30,8 +35,8 @@ function start(part: string): Promise<string> {
   return startUnchanged()
 }
 
-async function startUnchanged(): Promise<string> {
-  const { stdout, stderr } = await startProcess(new URL('main.mjs', folder)).ended
+async function startUnchanged(...args: string[]): Promise<string> {
+  const { stdout, stderr } = await startProcess(new URL('main.mjs', folder), { args }).ended
   return stdout + stderr
 }
 
@@ -47,10 +52,8 @@ it('a bundled program names its sources in stack traces', async () => {
 })
 
 function newestBundle(): Bundle {
-  const program = fileURLToPath(new URL('program.ts', folder))
-  const name = createHash('sha256').update(program).digest('hex').slice(0, 16)
-  const file = new URL(`../../../../node_modules/.cache/svc/bundles/${name}/newest.json`, import.meta.url)
-  return JSON.parse(readFileSync(file, 'utf8')) as Bundle
+  const home = bundleFolder(fileURLToPath(new URL('program.ts', folder)))
+  return JSON.parse(readFileSync(`${home}/newest.json`, 'utf8')) as Bundle
 }
 
 it('a bundled program is made anew when its bundle was removed', async () => {
@@ -59,15 +62,21 @@ it('a bundled program is made anew when its bundle was removed', async () => {
   expect(await startUnchanged()).toContain('one ')
 })
 
+it('a program runs from its sources after a change that nobody bundled', async () => {
+  await start('one')
+  writeFileSync(new URL('part.ts', folder), "export const part = (): string => 'changed'\n")
+  expect(await startUnchanged('unbundled')).toContain('changed ')
+})
+
 it('a bundle counts as fresh only while all that can change it is the same', async () => {
   await start('one')
   const { inputs } = newestBundle()
   const files = [
     new URL('part.ts', folder),
-    new URL('../../src/program/make-bundle.ts', import.meta.url),
-    new URL('../../package.json', import.meta.url),
-    new URL('../../../../package.json', import.meta.url),
-    new URL('../../../../node_modules/.package-lock.json', import.meta.url),
+    new URL('../src/bundling/make-bundle.ts', import.meta.url),
+    new URL('../package.json', import.meta.url),
+    new URL('../../../package.json', import.meta.url),
+    new URL('../../../node_modules/.package-lock.json', import.meta.url),
   ]
   for (const file of files) expect(inputs).toHaveProperty([fileURLToPath(file)])
 })
