@@ -55,15 +55,17 @@ export async function installPackages(workFolder: string): Promise<EmptyProject>
 
 /** Links third-party dependencies from the repository, so that no registry is needed. */
 function linkedDependencies(): Record<string, string> {
-  const links = publishedPackages(root).flatMap(({ home, manifest }) =>
-    Object.keys(manifest.dependencies ?? {})
-      .filter((name) => !name.startsWith('@svc/'))
-      .map((name) => {
-        const file = findPackageJSON(name, pathToFileURL(join(root, home, 'package.json')))
-        if (!file) throw new Error(`${name} is not installed`)
-        return [name, `file:${dirname(file)}`] as const
-      }),
-  )
+  const links = publishedPackages(root)
+    .flatMap((source) => [source, ...source.bundled])
+    .flatMap(({ home, manifest }) =>
+      Object.keys(manifest.dependencies ?? {})
+        .filter((name) => !name.startsWith('@svc/'))
+        .map((name) => {
+          const file = findPackageJSON(name, pathToFileURL(join(root, home, 'package.json')))
+          if (!file) throw new Error(`${name} is not installed`)
+          return [name, `file:${dirname(file)}`] as const
+        }),
+    )
   return Object.fromEntries(links)
 }
 
@@ -107,6 +109,6 @@ export async function modules({ packed, read }: EmptyProject): Promise<string[]>
 
 function sourcesOf(files: Packed['files']): string[] {
   return files
-    .filter(({ path }) => path.endsWith('.js') && path !== 'lib/main.js')
+    .filter(({ path }) => /^lib\/.+\.js$/.test(path) && path !== 'lib/main.js')
     .map(({ path }) => path.replace(/^lib\/(.+)\.js$/, './$1'))
 }

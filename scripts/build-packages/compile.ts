@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SourcePackage } from './published.ts'
+import type { PublishedPackage, SourcePackage } from './published.ts'
 
-/** Compiles all packages in one run, since they share most sources. Each lands in `folder` under its path in the repository. */
-export function compile(root: string, packages: readonly SourcePackage[], folder: string): void {
+/**
+ * Compiles all packages in one run, since they share most sources, with the modules of ours that they import. Each module
+ * lands in `folder` under its path in the repository.
+ */
+export function compile(root: string, packages: readonly PublishedPackage[], folder: string): void {
   const config = join(folder, 'tsconfig.json')
   writeFileSync(config, JSON.stringify(compilerConfig(root, packages, folder)))
   const tsc = join(root, 'node_modules/.bin/tsc')
@@ -13,7 +16,7 @@ export function compile(root: string, packages: readonly SourcePackage[], folder
   for (const file of globSync('**/*.d.ts', { cwd: folder })) importJavaScript(join(folder, file))
 }
 
-function compilerConfig(root: string, packages: readonly SourcePackage[], folder: string): object {
+function compilerConfig(root: string, packages: readonly PublishedPackage[], folder: string): object {
   return {
     extends: join(root, 'tsconfig.base.json'),
     compilerOptions: {
@@ -24,12 +27,19 @@ function compilerConfig(root: string, packages: readonly SourcePackage[], folder
       outDir: folder,
       typeRoots: [join(root, 'node_modules/@types')],
       types: ['node'],
+      // Modules that are found through `node_modules` would not be compiled.
+      paths: Object.assign({}, ...packages.flatMap(({ bundled }) => bundled.map((inner) => pathsOf(root, inner)))),
       // What Node 20 has.
       target: 'ES2023',
       lib: ['ES2023', 'ES2024.String', 'DOM'],
     },
     include: packages.map(({ home }) => join(root, home, 'src')),
   }
+}
+
+function pathsOf(root: string, { home, manifest }: SourcePackage): Record<string, string[]> {
+  const entries = Object.entries(manifest.exports)
+  return Object.fromEntries(entries.map(([path, file]) => [manifest.name + path.slice(1), [join(root, home, file)]]))
 }
 
 /** Declarations import `.ts`, which the compiler rewrites in JavaScript only. */

@@ -8,32 +8,50 @@ interface PublishedManifest {
 
 /**
  * Sources are named as `./src/*.ts` in the repository; what is built of them is under `lib`, so programs need no
- * launcher. Packages have no version in the repository: here they get the one they share, and ask for each other in
- * exactly that.
+ * launcher. Packages have no version in the repository: here they get the one they share. `imported` names the packages
+ * that its modules and the bundled ones import.
  */
-export function publishedManifest({ manifest }: SourcePackage): PublishedManifest {
-  const { description, license, bin, imports, exports, dependencies } = manifest
+export function publishedManifest(
+  source: SourcePackage,
+  bundled: readonly SourcePackage[],
+  imported: ReadonlySet<string>,
+): PublishedManifest {
+  const { description, license, bin } = source.manifest
+  const theirs = Object.assign({}, ...[...bundled, source].map(({ manifest }) => manifest.dependencies))
+  const ours = bundled.map(({ manifest }) => manifest.name)
   return {
-    name: manifest.name,
-    version: VERSION,
+    ...modulesOf(source),
     description,
     license,
-    type: 'module',
     engines: { node: '>=20.19' },
-    ...(bin ? { bin: mapped(bin, () => './lib/main.js') } : { sideEffects: false }),
-    imports: imports && mapped(imports, builtConditions),
-    exports: {
-      ...mapped(withoutTests(exports), built),
-      './package.json': './package.json',
+    ...(bin && { bin: mapped(bin, () => './lib/main.js') }),
+    dependencies: {
+      ...Object.fromEntries(Object.entries<string>(theirs).filter(([name]) => !isOurs(name) && imported.has(name))),
+      ...Object.fromEntries(ours.map((name) => [name, VERSION])),
     },
-    dependencies: dependencies && stamped(dependencies),
+    bundleDependencies: ours,
     publishConfig: { access: 'public' },
   }
 }
 
-function stamped(dependencies: Record<string, string>): Record<string, string> {
-  const entries = Object.entries(dependencies)
-  return Object.fromEntries(entries.map(([name, range]) => [name, name.startsWith('@svc/') ? VERSION : range]))
+/** Of a package inside another, whose dependencies are those of the other. */
+export function bundledManifest(source: SourcePackage): object {
+  return { ...modulesOf(source), license: source.manifest.license }
+}
+
+function modulesOf({ manifest: { name, bin, imports, exports } }: SourcePackage) {
+  return {
+    name,
+    version: VERSION,
+    type: 'module',
+    ...(!bin && { sideEffects: false }),
+    imports: imports && mapped(imports, builtConditions),
+    exports: { ...mapped(withoutTests(exports), built), './package.json': './package.json' },
+  }
+}
+
+function isOurs(name: string): boolean {
+  return name.startsWith('@svc/')
 }
 
 function withoutTests(exports: Record<string, string>): Record<string, string> {

@@ -1,9 +1,10 @@
-// Which packages are published: those that people install, and our own packages that these depend on.
+// Which packages are published: those that people install. Each carries the packages of ours that it needs, so that one
+// file installs it.
 
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const INSTALLED_BY_PEOPLE = ['protocol', 'verifier', 'sdk', 'cli', 'mcp']
+const INSTALLED_BY_PEOPLE = ['protocol', 'api', 'verifier', 'sdk', 'cli', 'mcp']
 
 interface Manifest {
   name: string
@@ -24,22 +25,32 @@ export interface SourcePackage {
   manifest: Manifest
 }
 
-export function publishedPackages(root: string): SourcePackage[] {
-  const all = new Map(workspaces(root).map((found) => [found.name, found]))
-  const published = new Map<string, SourcePackage>()
+export interface PublishedPackage extends SourcePackage {
+  /** The packages of ours that come inside it. */
+  bundled: SourcePackage[]
+}
 
-  function add(name: string): void {
+export function publishedPackages(root: string): PublishedPackage[] {
+  const all = new Map(workspaces(root).map((found) => [found.name, found]))
+
+  function find(name: string): SourcePackage {
     const found = all.get(name)
     if (!found) throw new Error(`there is no package ${name}`)
-    if (published.has(name)) return
-    published.set(name, found)
-    for (const dependency of Object.keys(found.manifest.dependencies ?? {})) {
-      if (dependency.startsWith('@svc/')) add(withoutScope(dependency))
-    }
+    return found
   }
 
-  for (const name of INSTALLED_BY_PEOPLE) add(name)
-  return [...published.values()]
+  function addNeeded(source: SourcePackage, needed: Set<SourcePackage>): Set<SourcePackage> {
+    for (const dependency of Object.keys(source.manifest.dependencies ?? {})) {
+      if (!dependency.startsWith('@svc/')) continue
+      const found = find(withoutScope(dependency))
+      if (needed.has(found)) continue
+      needed.add(found)
+      addNeeded(found, needed)
+    }
+    return needed
+  }
+
+  return INSTALLED_BY_PEOPLE.map(find).map((source) => ({ ...source, bundled: [...addNeeded(source, new Set())] }))
 }
 
 function workspaces(root: string): SourcePackage[] {

@@ -2,10 +2,10 @@
 
 import type { Database } from '@svc/database/open'
 import type { Queue } from '@svc/database/queue/queue'
-import type { OpenedSource } from '@svc/outgoing/open-source'
 import type { Sales } from '@svc/payments/selling/sales'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 import type { RateLimiter } from '@svc/service/guard/rate-limiter'
+import type { OpenedSource } from '@svc/service/outgoing/open-source'
 import type { Log } from '@svc/service/program/log'
 import type { OwnProcess } from '@svc/service/program/own-process'
 import type { Tracer } from '@svc/service/tracing/tracer'

@@ -2,8 +2,8 @@
 
 import { DEFAULT_HOURS, DEFAULT_TASKS, type Mirror, type Tasks } from '@svc/api/agent/tasks'
 import { inParallel } from '@svc/concurrency/parallel'
-import { parseSourceUrl, SourceError, targetProblem } from '@svc/outgoing/public-request'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import { parseSourceUrl, SourceError, targetProblem } from '@svc/service/outgoing/public-request'
 import { type InvalidInput, ValidationError } from '@svc/service/service-error'
 import type { Context } from '../context.ts'
 

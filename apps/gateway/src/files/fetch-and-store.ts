@@ -1,7 +1,7 @@
 import type { Body } from '@svc/api/endpoint'
 import type * as files from '@svc/api/files'
-import { SourceError } from '@svc/outgoing/public-request'
 import { filenameProblem } from '@svc/protocol/filename'
+import { SourceError } from '@svc/service/outgoing/public-request'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'

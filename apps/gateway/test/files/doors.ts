@@ -1,8 +1,8 @@
 // For tests: every way to store a file under a name that a stranger chooses, in one locker.
 
 import type { Reply } from '@svc/devnet/services/test-gateway'
-import { openSource } from '@svc/outgoing/open-source'
-import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
+import { openSource } from '@svc/service/outgoing/open-source'
+import { SOURCE, startTestTlsServer } from '@svc/service/test/outgoing/tls-server'
 import { utf8 } from '@svc/protocol/bytes'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import { openTestSession } from '../adapters/http/sessions/sessions.ts'

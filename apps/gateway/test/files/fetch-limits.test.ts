@@ -7,10 +7,10 @@ import {
   type TestGateway,
   type TestLocker,
 } from '@svc/devnet/services/test-gateway'
-import { openSource } from '@svc/outgoing/open-source'
-import { createResolver } from '@svc/outgoing/resolve'
-import { forbiddenUrls, startTrap } from '@svc/outgoing/test/address-forms'
-import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
+import { openSource } from '@svc/service/outgoing/open-source'
+import { createResolver } from '@svc/service/outgoing/resolve'
+import { forbiddenUrls, startTrap } from '@svc/service/test/outgoing/address-forms'
+import { SOURCE, startTestTlsServer } from '@svc/service/test/outgoing/tls-server'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import { type ErrorReply, manifestOf } from './confirm/confirm.ts'

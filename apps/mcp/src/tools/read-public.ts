@@ -8,7 +8,7 @@ import {
   parseSourceUrl,
   requestPublicHost,
   SourceError,
-} from '@svc/outgoing/public-request'
+} from '@svc/service/outgoing/public-request'
 import { Refusal } from '../errors.ts'
 
 const TIMEOUT_MS = 60_000

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
-import { startTrap } from '@svc/outgoing/test/address-forms'
-import { resolveTo, startTestTlsServer } from '@svc/outgoing/test/tls-server'
+import { startTrap } from '@svc/service/test/outgoing/address-forms'
+import { resolveTo, startTestTlsServer } from '@svc/service/test/outgoing/tls-server'
 import { expect, it } from 'vitest'
 import { readPublic } from '../../src/tools/read-public.ts'
 

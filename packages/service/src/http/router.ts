@@ -19,7 +19,7 @@ export interface Route {
   handle(request: HttpRequest): void | Promise<void>
 }
 
-export interface Found {
+interface Found {
   route: Route & { routerPath: string }
   params: Record<string, string>
   /** The text behind the question mark. */

@@ -1,7 +1,7 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import type { JobRun } from '@svc/database/queue/queue'
-import { isBlocked, SourceError } from '@svc/outgoing/public-request'
 import { isWithinLimits } from '@svc/service/guard/rate-limiter'
+import { isBlocked, SourceError } from '@svc/service/outgoing/public-request'
 import { type Context, unixNow } from '../../context.ts'
 import { type Delivery, findDelivery, setDelivery } from './store.ts'
 import { webhookHeaders } from './webhook-request.ts'

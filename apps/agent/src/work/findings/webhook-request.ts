@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { type Message, type PostOptions, post } from '@svc/outgoing/post'
+import { type Message, type PostOptions, post } from '@svc/service/outgoing/post'
 
 export interface Webhook {
   /** The same for every attempt, so that a receiver recognizes repeats. */

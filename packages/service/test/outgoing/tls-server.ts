@@ -5,8 +5,8 @@ import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { type OpenedSource, openSource, type SourceOptions } from '../src/open-source.ts'
-import { SourceError } from '../src/public-request.ts'
+import { type OpenedSource, openSource, type SourceOptions } from '../../src/outgoing/open-source.ts'
+import { SourceError } from '../../src/outgoing/public-request.ts'
 import { PUBLIC_TEST_CA, PUBLIC_TEST_CERTIFICATE, PUBLIC_TEST_KEY } from './certificates.ts'
 
 /** The server has a certificate for this name and for `other.example.test`. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openSource } from '../src/open-source.ts'
+import { openSource } from '../../src/outgoing/open-source.ts'
 import { PUBLIC_TEST_CA, PUBLIC_TEST_EXPIRED_CERTIFICATE, PUBLIC_TEST_SELF_SIGNED_CERTIFICATE } from './certificates.ts'
 import {
   download,

@@ -1,7 +1,7 @@
 import { type DnsServer, startDnsServer } from '@svc/devnet/dns-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { targetProblem } from '../src/public-request.ts'
-import { createResolver, type Resolve } from '../src/resolve.ts'
+import { targetProblem } from '../../src/outgoing/public-request.ts'
+import { createResolver, type Resolve } from '../../src/outgoing/resolve.ts'
 import { download, mustNotResolve, startTestTlsServer } from './tls-server.ts'
 
 const ZONE: Record<string, string[]> = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { openSource } from '../src/open-source.ts'
-import { parseSourceUrl } from '../src/public-request.ts'
+import { openSource } from '../../src/outgoing/open-source.ts'
+import { parseSourceUrl } from '../../src/outgoing/public-request.ts'
 import { mustNotResolve, refusalOf } from './tls-server.ts'
 
 const GOOD = [

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { openSource } from '../src/open-source.ts'
+import { openSource } from '../../src/outgoing/open-source.ts'
 import { download, mustNotResolve, refusalOf, resolveTo, SOURCE, startTestTlsServer, textOf } from './tls-server.ts'
 
 const startGreeter = () => startTestTlsServer((_request, response) => response.end('hello'))

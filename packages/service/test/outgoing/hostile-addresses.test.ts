@@ -1,9 +1,9 @@
 import type { LookupAddress } from 'node:dns'
 import { isPublicAddress } from '@svc/protocol/public-address'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSource } from '../src/open-source.ts'
-import { post } from '../src/post.ts'
-import { isBlocked, parseSourceUrl, targetProblem } from '../src/public-request.ts'
+import { openSource } from '../../src/outgoing/open-source.ts'
+import { post } from '../../src/outgoing/post.ts'
+import { isBlocked, parseSourceUrl, targetProblem } from '../../src/outgoing/public-request.ts'
 import { forbiddenUrls, ipv4Forms, ipv6Forms, startTrap, type Trap } from './address-forms.ts'
 import { download, mustNotResolve, refusalOf, resolveTo, startTestTlsServer, type TestTlsServer } from './tls-server.ts'
 

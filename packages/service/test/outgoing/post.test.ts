@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type PostOptions, post } from '../src/post.ts'
-import { SourceError } from '../src/public-request.ts'
+import { type PostOptions, post } from '../../src/outgoing/post.ts'
+import { SourceError } from '../../src/outgoing/public-request.ts'
 import { resolveTo, SOURCE, startTestTlsServer } from './tls-server.ts'
 
 const MESSAGE = { headers: { 'content-type': 'text/plain', 'x-mark': '1' }, body: 'h\u00e9llo' }

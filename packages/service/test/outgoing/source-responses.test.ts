@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openSource } from '../src/open-source.ts'
+import { openSource } from '../../src/outgoing/open-source.ts'
 import { downloadFrom, refusalOf, SOURCE, startTestTlsServer, textOf } from './tls-server.ts'
 
 const raw =

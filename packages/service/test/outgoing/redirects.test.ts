@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { isPublicAddress } from '@svc/protocol/public-address'
 import { describe, expect, it } from 'vitest'
-import { openSource } from '../src/open-source.ts'
+import { openSource } from '../../src/outgoing/open-source.ts'
 import { download, downloadFrom, SOURCE, startTestTlsServer, textOf } from './tls-server.ts'
 
 /** Counts as a public address here. */
