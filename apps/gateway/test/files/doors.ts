@@ -1,10 +1,10 @@
 // For tests: every way to store a file under a name that a stranger chooses, in one locker.
 
 import type { Reply } from '@svc/devnet/services/test-gateway'
-import { openSource } from '@svc/service/outgoing/open-source'
-import { SOURCE, startTestTlsServer } from '@svc/service/test/outgoing/tls-server'
 import { utf8 } from '@svc/protocol/bytes'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import { openSource } from '@svc/service/outgoing/open-source'
+import { SOURCE, startTestTlsServer } from '@svc/service/test/outgoing/tls-server'
 import { openTestSession } from '../adapters/http/sessions/sessions.ts'
 import { type Bucket, openS3House } from '../adapters/s3/s3-house.ts'
 import { CHUNK, send, tusToken } from '../adapters/tus/uploads.ts'
