@@ -34,7 +34,7 @@ const PACKAGES: Arrows = {
   service: ['api', 'concurrency', 'database', 'protocol'],
   gateway: ['api', 'concurrency', 'contracts', 'database', 'payments', 'protocol', 's3', 'service', 'storage'],
   agent: ['api', 'concurrency', 'database', 'payments', 'protocol', 'sdk', 'service'],
-  witness: ['api', 'concurrency', 'database', 'protocol', 'service', 'verifier'],
+  witness: ['api', 'concurrency', 'database', 'payments', 'protocol', 'service', 'verifier'],
   sdk: ['api', 'concurrency', 'protocol'],
   cli: ['api', 'protocol', 'sdk', 'verifier'],
   mcp: ['api', 'concurrency', 'protocol', 'sdk', 'service', 'verifier'],

@@ -2,12 +2,13 @@
 
 import { inParallel } from '@svc/concurrency/parallel'
 import { sleep } from '@svc/concurrency/retry'
+import { connectJsonRpc } from '@svc/payments/nodes/json-rpc'
+import type { Rpc } from '@svc/verifier/rpc'
 import type { Context } from '../context.ts'
 import { findCosigned } from '../witness/store.ts'
 import { type View, viewOfWitness } from './accept-checkpoint.ts'
 import { boundedGet } from './bounded-get.ts'
 import { followLog } from './follow-log.ts'
-import { nodeRpc } from './node-rpc.ts'
 import { reportAlarms } from './report-alarms.ts'
 
 export interface Monitor {
@@ -24,7 +25,7 @@ export function createMonitor(context: Context): Monitor {
   const { intervalSeconds, rpcUrl } = config.monitor
   const stopping = new AbortController()
   const get = boundedGet(stopping.signal)
-  const rpc = rpcUrl === null ? null : nodeRpc(rpcUrl, stopping.signal)
+  const rpc = rpcUrl === null ? null : rpcUntil(stopping.signal, rpcUrl)
 
   async function round(): Promise<void> {
     const { logs, witnesses } = context.logs.all()
@@ -73,4 +74,11 @@ function withoutSlash(url: string): string {
 /** What this program itself has cosigned. */
 function ownView({ database, key }: Context, origin: string): View {
   return { name: key.name, checkpoint: async () => (await findCosigned(database.db, origin))?.note ?? null }
+}
+
+const CALL_TIMEOUT_MS = 20_000
+
+function rpcUntil(signal: AbortSignal, url: string): Rpc {
+  const call = connectJsonRpc(url)
+  return (method, params) => call(method, [...params], AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]))
 }

@@ -44,7 +44,10 @@ it('MON-08 raises one alarm for statements that are published late, until they a
 
 it('MON-08 asks a node about anchors; one that is away decides nothing', async () => {
   let answers = (): unknown => null
-  const node = await startServer(async (method) => ({ jsonrpc: '2.0', id: 1, result: method && answers() }))
+  const node = await startServer(async (_method, body) => {
+    const { id } = body as { id: number }
+    return { jsonrpc: '2.0', id, result: answers() }
+  })
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: String(HOUR), MONITOR_RPC_URL: node.url })
   const { gateway, wait, look, witness } = stack
   gateway.attest(1).anchor = { tx: '1'.repeat(64) }
