@@ -23,6 +23,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 export function prepare({ toRun }) {
   installPackages(toRun)
   installNode24()
+  if (!toRun) makeVectors()
 }
 
 function installPackages(toRun) {
@@ -71,6 +72,18 @@ function installNode24() {
   mkdirSync(`${packages}/.bin`, { recursive: true })
   rmSync(ownNode, { force: true })
   symlinkSync(`${program}/bin/node`, ownNode)
+}
+
+/** The conformance pack, which types and tests import. */
+function makeVectors() {
+  const digests = readFileSync(`${root}vectors/SHA256SUMS`, 'utf8')
+  const madeFor = `${packages}/.svc-vectors`
+  const isMade =
+    existsSync(`${root}vectors/bundles`) && existsSync(madeFor) && readFileSync(madeFor, 'utf8') === digests
+  if (isMade) return
+  const node = isNode24(process.version) ? process.execPath : existsSync(ownNode) ? ownNode : 'node'
+  run(node, [`${root}vectors/make-bundles.ts`], root, 'Could not write the conformance pack.')
+  writeFileSync(madeFor, digests)
 }
 
 function versionOf(node) {

@@ -1,5 +1,7 @@
-// `node vectors/make-bundles.ts` writes the conformance pack, vectors/bundles/ and its index. The result is always the same.
+// `npm run vectors` writes the conformance pack, vectors/bundles/ and its index. The result is always the same: the
+// repository keeps the digests of its files, which `--digests` writes anew.
 
+import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { ANCHORS } from './pack/anchored.ts'
 import { BAD_DOCUMENTS } from './pack/bad-documents.ts'
@@ -54,9 +56,19 @@ function bytesOf(document: NonNullable<Case['document']>): Uint8Array {
   return Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
 }
 
+/** As `sha256sum -c SHA256SUMS` reads it, in the folder above the pack. */
+export function digestsOf(pack: ReadonlyMap<string, Uint8Array>): string {
+  const lines = [...pack].map(
+    ([name, bytes]) => `${createHash('sha256').update(bytes).digest('hex')}  bundles/${name}\n`,
+  )
+  return lines.toSorted((a, b) => (a.slice(66) < b.slice(66) ? -1 : 1)).join('')
+}
+
 if (import.meta.main) {
   const folder = new URL('bundles/', import.meta.url)
+  const pack = makePack()
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
-  for (const [name, bytes] of makePack()) writeFileSync(new URL(name, folder), bytes)
+  for (const [name, bytes] of pack) writeFileSync(new URL(name, folder), bytes)
+  if (process.argv.includes('--digests')) writeFileSync(new URL('SHA256SUMS', import.meta.url), digestsOf(pack))
 }
