@@ -1,7 +1,7 @@
 // The HTTP side of a service: routing, raw bodies, errors as JSON, CORS, one log line per request.
 
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { errorUrl } from '@svc/api/error-pages'
 import type { Log } from '../program/log.ts'
@@ -12,7 +12,7 @@ import type { Admit } from './admission.ts'
 import { clientAddressReader } from './client-address.ts'
 import { type Door, doorFinder, type ErrorAnswer, type RequestLine } from './door.ts'
 import { createBodyReader, type ReadBody } from './json-body.ts'
-import { close, type Listening } from './listen.ts'
+import { close } from './listen.ts'
 import { answerMalformedRequest } from './malformed.ts'
 import { createRouter, type Route, type Router } from './router.ts'
 import {
@@ -31,7 +31,8 @@ import { createHttpServer, type Refuse } from './server.ts'
 import { withUploadDetails } from './upload-errors.ts'
 import { HttpRequest, hasBody, type WireRequest } from './wire-request.ts'
 
-export interface Service extends Listening {
+export interface Service {
+  server: Server
   log: Log
   /** Whether every response is checked against its schema, as in development and tests. */
   checkResponses: boolean
@@ -166,10 +167,8 @@ export function createService(options: ServiceOptions): Service {
   const server = createHttpServer({ handle, refuse, admit })
   // Without TLS every connection is a socket.
   server.on('clientError', (error, socket) => answerMalformedRequest(rawAnswer, error, socket as Socket))
-  const listeners: Listening['listeners'] = [server]
   return {
     server,
-    listeners,
     log,
     checkResponses,
     strangers,
@@ -181,7 +180,7 @@ export function createService(options: ServiceOptions): Service {
     add: (route) => router.add(tracer ? { ...route, handle: tracedHandler(tracer, route) } : route),
     async close() {
       isClosing = true
-      await Promise.all(listeners.map(close))
+      await close(server)
     },
   }
 }
