@@ -147,7 +147,7 @@ async function lookUp(
   sent: Sent,
 ): Promise<{ nodes: Nodes; outcome: Resolved } | Problem> {
   if (!publisher) {
-    const setting = config.anchors.kind === 'off' ? 'ANCHOR_KIND is off' : 'PRIMARY_RPC_URLS is not set'
+    const setting = config.anchors.kind === 'off' ? 'ANCHORS is off' : 'PRIMARY_RPC_URLS is not set'
     return { problem: `${setting}: the transaction ${sent.tx} cannot be looked up` }
   }
   const { nodes } = publisher
