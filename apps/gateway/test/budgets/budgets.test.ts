@@ -18,7 +18,7 @@ forEachDatabaseInGate('budgets', (database) => {
   const write = (line: string) => void errors.push(line)
   const log = createLog('error', { write, writeSoon: write, flush: () => {} })
   const partsWith = (lamports: string) => {
-    const settings = new SettingsReader({ SPEND_PER_DAY: `publication=${Number(lamports) / 1e9}SOL` }, SETTINGS)
+    const settings = new SettingsReader({ SPEND_PER_DAY: `publication=0.${lamports.padStart(9, '0')}SOL` }, SETTINGS)
     const config = { budgets: readBudgetConfig(settings, readRates(settings)) }
     return { config, now: clock.now, log }
   }

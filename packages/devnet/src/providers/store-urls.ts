@@ -12,11 +12,11 @@ export function s3Url({ url, bucket, credentials }: S3Store, behind = ''): strin
   return `${url.replace(/^http/, 's3+http').replace('://', `://${user}@`)}/${bucket}/${behind}`
 }
 
-/** `url` in place of the store's own: that of a proxy before it. */
+/** `keyFile` is the text of one. `url` in place of the store's own: that of a proxy before it. */
 export function gcsUrl(
   { url, bucket, keyFile }: { url: string; bucket: string; keyFile?: string },
   options: Record<string, string> = {},
 ): string {
-  const all = { ...(keyFile && { credentials_file: keyFile }), endpoint: url, iam_endpoint: url, ...options }
+  const all = { ...(keyFile && { credentials: keyFile }), endpoint: url, iam_endpoint: url, ...options }
   return `gs://${bucket}/?${new URLSearchParams(all)}`
 }

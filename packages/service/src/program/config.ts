@@ -210,7 +210,10 @@ function readSecretFile(settings: SettingsReader, variable: string, name: string
     if (isReadableByOthers(file)) settings.problem(`${variable} can be read by others: chmod 600 ${file}`)
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    settings.problem(`${variable} cannot be read: ${(error as Error).message}`)
+    // Then it is not a name, but the secret itself.
+    const isTooLong = (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG'
+    const why = isTooLong ? 'write the name of a file, not what is in it' : (error as Error).message
+    settings.problem(`${variable} cannot be read: ${why}`)
     return null
   }
 }

@@ -68,6 +68,9 @@ describe('reading settings', () => {
     missing.text('KEY')
     missing.text('KEY')
     expect(missing.problems()).toEqual([expect.stringContaining('KEY_FILE cannot be read: ENOENT')])
+    const text = reading({ KEY_FILE: 'shown'.repeat(1000) })
+    text.text('KEY')
+    expect(text.problems()).toEqual(['KEY_FILE cannot be read: write the name of a file, not what is in it'])
   })
 
   it('CFG-02 a name of before stops the start, and says what to write', () => {
