@@ -31,6 +31,7 @@ export async function startTestAgent(variables: Variables = {}, overrides?: Over
       ...NO_LIMITS,
       ...NO_WORKERS,
       ...variables,
+      RATE_LIMITS: `${NO_LIMITS.RATE_LIMITS},${variables.RATE_LIMITS ?? ''}`,
     })
     const agent = await startAgent(config, secrets, { resolve: knowsNoHost, ...overrides })
     return {
