@@ -5,7 +5,7 @@ import { PermanentError } from '@svc/database/queue/queue'
 import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
-import { isCurrent, openLockerOf, publishesEach } from '../evidence/attest.ts'
+import { attest, isCurrent, openLockerOf, publishesEach } from '../evidence/attest.ts'
 import { secondsToWait, takeStatement } from '../evidence/budget.ts'
 import { emptyFileList } from '../evidence/errors.ts'
 import { deletePending, findAttestation, hasConfirmedFile, insertPending } from '../evidence/store.ts'
@@ -44,7 +44,7 @@ export async function runAttestJob(context: Context, receiptId: string, attempt:
   try {
     const locker = await openLockerOf(context, receiptId)
     const publish = publishesEach(context, locker)
-    const { record } = await context.attest(locker, { publish, isLimited: true })
+    const { record } = await attest(context, locker, { publish, isLimited: true })
     if (publish && !record.anchor) await queuePush(context, receiptId)
   } catch (error) {
     const delaySeconds = secondsToWait(error)

@@ -6,6 +6,7 @@ import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
+import { attest } from '../evidence/attest.ts'
 import { secondsToWait } from '../evidence/budget.ts'
 import { type DueLocker, deleteCronFailure, findDueLockers, recordCronFailure } from '../evidence/store.ts'
 
@@ -61,7 +62,7 @@ async function reattest(
     const publish = context.config.attestations.cron.publish && anchoring === 'each'
     if (!isPushDue) {
       const successor = isAged ? { replacing: sequence } : { isLimited: true }
-      const { isNew } = await context.attest(locker, { ...successor, publish })
+      const { isNew } = await attest(context, locker, { ...successor, publish })
       await commit((tx) => deleteCronFailure(tx, locker.receipt_id))
       if (!isNew) return 'skipped'
     }

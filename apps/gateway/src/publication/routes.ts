@@ -8,7 +8,7 @@ import { lockerNotOpen } from '../auth/errors.ts'
 import { limitSigner } from '../auth/limits.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
 import type { Context } from '../context.ts'
-import { isPublishedLater, openLockerOf, publishesEach } from '../evidence/attest.ts'
+import { attest, isPublishedLater, openLockerOf, publishesEach } from '../evidence/attest.ts'
 import { findAttestation } from '../evidence/store.ts'
 import { queueAttest } from './attest-job.ts'
 import { attestPayment } from './attest-payment.ts'
@@ -25,7 +25,7 @@ export function publicationRoutes(service: Service, context: Context): void {
     await limitSigner(context, caller.signer)
     if (!query.sync) return new Answer(202, await queueAttest(context, caller.locker))
     const publish = publishesEach(context, caller.locker)
-    const attested = await context.attest(caller.locker, { publish, isLimited: true })
+    const attested = await attest(context, caller.locker, { publish, isLimited: true })
     return attestAnswer(context, await publishAttested(context, attested, { publish }))
   })
 
@@ -37,7 +37,7 @@ export function publicationRoutes(service: Service, context: Context): void {
     // A repeated call publishes what the first has made.
     const isRepeated = publish && known !== null && isPublishedLater(known)
     const replacing = isRepeated ? undefined : (known?.sequence ?? undefined)
-    const attested = await context.attest(locker, { replacing, publish })
+    const attested = await attest(context, locker, { replacing, publish })
     return attestAnswer(context, requireNoRetry(await publishAttested(context, attested, { publish })))
   })
   serveKnown(service, internal.internalCronAttest, auth.isInternalCaller, async ({ body }) =>
