@@ -2,7 +2,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { attest as attestLocker } from '../../src/evidence/attest.ts'
-import { runAttestJob } from '../../src/publication/attest-job.ts'
+import { runAttestJob } from '../../src/evidence/attest-job.ts'
 import { attest } from '../evidence/attest.ts'
 import {
   expectAnchors,
