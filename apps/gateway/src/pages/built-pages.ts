@@ -2,7 +2,7 @@
 // compressed form, and all forms of all files take 6 MB.
 
 import { hash } from 'node:crypto'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
 export interface BuiltPages {
@@ -54,7 +54,7 @@ export function readBuiltPages(folder: string): BuiltPages | null {
   if (!existsSync(note)) return null
   const { version, folder: build, pages = [] }: NewestBuild = JSON.parse(readFileSync(note, 'utf8'))
   const assets = join(folder, build, 'assets')
-  const names = globSync('*', { cwd: assets }).filter((name) => extname(name) in TYPES && extname(name) !== '.html')
+  const names = readdirSync(assets).filter((name) => extname(name) in TYPES && extname(name) !== '.html')
   return {
     version,
     pages,
