@@ -10,7 +10,7 @@ import { NodeProblem } from './node-pool.ts'
 const MAX_ANSWER_BYTES = 10_485_760
 const MAX_REDIRECTS = 3
 
-export interface TextRequest {
+interface TextRequest {
   method: 'GET' | 'POST'
   headers: http.OutgoingHttpHeaders
   text?: string
