@@ -54,6 +54,9 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     delegate: () => import('./agent/delegate.ts'),
     delegations: () => import('./agent/delegations.ts'),
   },
+  'For agents:': {
+    mcp: () => import('./mcp/mcp.ts'),
+  },
   'Set up:': {
     wallet: () => import('./setup/wallets.ts'),
     faucet: () => import('./setup/faucet.ts'),

@@ -1,6 +1,6 @@
 import type { PaymentLeg } from '@svc/api/quote'
 import { describe, expect, it } from 'vitest'
-import { dollarsOf, dollarText, microDollars } from '../../src/money/dollars.ts'
+import { dollarsOf, dollarText, microDollars } from '../../../src/mcp/money/dollars.ts'
 
 const limits = { perPurchase: 0n, perDay: 0n, coins: { SOL: 150_000_000n, MON: null } }
 const leg = (network: string, asset: string, amount: string) =>

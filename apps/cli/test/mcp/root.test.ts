@@ -1,8 +1,8 @@
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { openRoot } from '../src/root.ts'
-import { readSettings } from '../src/settings.ts'
+import { openRoot } from '../../src/mcp/root.ts'
+import { readSettings } from '../../src/mcp/settings.ts'
 import { codeOf, startServer, textOf, useDesk } from './client.ts'
 
 const desk = useDesk()
@@ -59,7 +59,7 @@ describe('the root', () => {
   ])('CFG-01 is refused in one line at start if SVC_MCP_ROOT is %s', async (path, words) => {
     const SVC_MCP_ROOT = join(desk.folder, path)
     await expect(rootIn('/', { SVC_MCP_ROOT })).rejects.toMatchObject({
-      name: 'SetupError',
+      name: 'Failure',
       message: expect.stringMatching(words),
     })
   })

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
 import { homeFolder, userFolder } from '@svc/sdk/user-folder'
 import { type ListedChanges, NOTHING_LISTED, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
-import { SetupError } from './errors.ts'
+import { Failure } from '../errors.ts'
 import { COINS, type Limits, microDollars } from './money/dollars.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -82,7 +82,7 @@ export function readSettings(env: Variables, folder: string): Settings {
       ),
     },
   }
-  if (problems.length > 0) throw new SetupError(`Cannot start:\n${problems.map((text) => `  - ${text}`).join('\n')}`)
+  if (problems.length > 0) throw new Failure(`the server cannot start: ${problems.join('; ')}`)
   return settings
 }
 

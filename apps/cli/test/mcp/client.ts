@@ -12,13 +12,13 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { programEnvironment, type StartedProcess, startProcess } from '@svc/devnet/start-process'
-import { createContext } from '../src/context.ts'
-import { createCalls } from '../src/server/calls.ts'
-import { createLog } from '../src/server/log.ts'
-import { createServer } from '../src/server/server.ts'
-import { readSettings } from '../src/settings.ts'
+import { createContext } from '../../src/mcp/context.ts'
+import { createCalls } from '../../src/mcp/server/calls.ts'
+import { createLog } from '../../src/mcp/server/log.ts'
+import { createServer } from '../../src/mcp/server/server.ts'
+import { readSettings } from '../../src/mcp/settings.ts'
 
-export const MAIN = new URL('../bin/svc-mcp.mjs', import.meta.url)
+export const MAIN = new URL('../../bin/svc-mcp.mjs', import.meta.url)
 
 /** `memory` runs the server inside the test process, where the test controls the clock. */
 export type TransportName = 'stdio' | 'http' | 'memory'

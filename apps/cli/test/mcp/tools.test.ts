@@ -2,9 +2,9 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { ERROR_STATUS } from '@svc/api/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CODE_MEANINGS } from '../src/explain/codes.ts'
-import { FACT_MEANINGS } from '../src/explain/facts.ts'
-import { CODES_HERE } from '../src/explain/topics.ts'
+import { CODE_MEANINGS } from '../../src/mcp/explain/codes.ts'
+import { FACT_MEANINGS } from '../../src/mcp/explain/facts.ts'
+import { CODES_HERE } from '../../src/mcp/explain/topics.ts'
 import { codeOf, startServer, type TestServer, textOf, useDesk } from './client.ts'
 
 const desk = useDesk()
@@ -67,7 +67,7 @@ describe('the listing', () => {
     expect(paying.map(({ name }) => name)).toEqual(PAYING)
     const { contents } = await server.client.readResource({ uri: 'svc://help' })
     const help = (contents[0] as { text: string }).text
-    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
     const named = '`buy`, `renew_locker` and `subscribe`'
     expect([help, readme]).toEqual([
       expect.stringContaining(`Only ${named} pay`),
@@ -147,7 +147,7 @@ describe('an invalid call', () => {
 describe('verify with a log', () => {
   beforeAll(async () => {
     for (const file of ['vectors/bundles/log.json', 'vectors/bundles/log-one-witness.json', 'docs/examples/log.policy'])
-      await copyFile(new URL(`../../../${file}`, import.meta.url), join(desk.root, basename(file)))
+      await copyFile(new URL(`../../../../${file}`, import.meta.url), join(desk.root, basename(file)))
     await writeFile(join(desk.root, 'unclear.policy'), 'quorum w1\n')
     await writeFile(join(desk.root, 'large.policy'), '#'.repeat(70_000))
   })

@@ -4,11 +4,12 @@ import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { startProcess } from '@svc/devnet/start-process'
 import { VERSION } from '@svc/protocol/version'
 import { describe, expect, it } from 'vitest'
-import { readOptions } from '../src/server/serve.ts'
-import { readSettings } from '../src/settings.ts'
+import { readSettings } from '../../src/mcp/settings.ts'
+import { useHome } from '../world.ts'
 import { environment, MAIN, startHttp, useDesk } from './client.ts'
 
 const desk = useDesk()
+const home = useHome()
 
 function start(variables: Record<string, string>, ...args: string[]) {
   return startProcess(MAIN, { args, env: environment(desk, variables) })
@@ -61,7 +62,7 @@ describe('the server at start', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/holds neither a Solana keypair/)])
     expect(stderr).not.toContain('secret')
     await chmod(SVC_WALLET, 0o644)
-    expect((await start({ SVC_WALLET }).ended).stderr).toMatch(/others can read .*chmod 600/)
+    expect((await start({ SVC_WALLET }).ended).stderr).toMatch(/others can read .*chmod 600/s)
   })
 
   it('CFG-01 reports all problems of the settings at once', () => {
@@ -75,18 +76,20 @@ describe('the server at start', () => {
     expect(readSettings({}, '/').limits).toMatchObject({ perPurchase: 1_000_000n, perDay: 5_000_000n })
   })
 
-  it('rejects unknown options and invalid ports', () => {
-    expect(readOptions([], {})).toEqual({ http: null, answer: null })
-    expect(readOptions(['--http', '80'], {}).http).toEqual({ host: '127.0.0.1', port: 80, token: null })
-    for (const args of [['--https', '1'], ['--http', '70000'], ['--http', 'x'], ['extra']])
-      expect(() => readOptions(args, {}), args.join(' ')).toThrow(/svc-mcp --http PORT/)
+  it.each([
+    [['--https', '1'], /^svc mcp: unknown option --https.*See: svc mcp --help\n$/],
+    [['--http', '70000'], /--http takes a port/],
+    [['--http', 'x'], /--http takes a port/],
+    [['extra'], /^svc mcp: too many arguments/],
+  ])('rejects %j', async (args, stderr) => {
+    expect(await home.svc(['mcp', ...args])).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) })
   })
 })
 
 describe('the command', () => {
   it('prints its help and its version, also where nothing is set', async () => {
-    const { answer } = readOptions(['--help'], {})
-    expect(answer).toMatch(/SVC_WALLET.*svc wallet new/)
+    const help = await home.ok('mcp', '--help')
+    expect(help.stdout).toMatch(/--http <port>.*SVC_MCP_MAX_USD.*SVC_WALLET.*svc wallet new/s)
     const { ended } = start({ SVC_GATEWAY: 'not an address' }, '--version')
     expect(await ended).toMatchObject({ stdout: `${VERSION}\n`, stderr: '' })
   })

@@ -3,7 +3,7 @@
 
 import * as nodeModule from 'node:module'
 import { userFolder } from '@svc/sdk/user-folder'
-import { EXIT, Interrupted } from './errors.ts'
+import { EXIT, Interrupted } from '../errors.ts'
 
 const { env, stdin, stdout, stderr } = process
 
@@ -32,7 +32,7 @@ stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 })
 stderr.on('error', () => {})
 
-const { run } = await import('./run.ts')
+const { run } = await import('../run.ts')
 const world = { env, stdin, stdout, stderr, signal: controller.signal, now: Date.now }
 const exitCode = await run(process.argv.slice(2), world)
 process.exitCode = exitCode || (isLost ? EXIT.failed : EXIT.ok)

@@ -3,7 +3,8 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
-import { Refusal, SetupError } from './errors.ts'
+import { Failure } from '../errors.ts'
+import { Refusal } from './errors.ts'
 import type { Settings } from './settings.ts'
 
 export interface Root {
@@ -76,10 +77,10 @@ export async function openRoot({ root, home, walletFile, stateFolder }: Settings
 
 async function realRoot(folder: string): Promise<string> {
   const found = await realpath(folder).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new SetupError(`SVC_MCP_ROOT: ${folder} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}`)
+    throw new Failure(`SVC_MCP_ROOT: ${folder} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}`)
   })
   if ((await stat(found)).isDirectory()) return found
-  throw new SetupError(`SVC_MCP_ROOT: ${folder} is not a folder`)
+  throw new Failure(`SVC_MCP_ROOT: ${folder} is not a folder`)
 }
 
 /** Whether a folder is `/`, the home folder or a parent of it. Many clients start their servers in one of these. */

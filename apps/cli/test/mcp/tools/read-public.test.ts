@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { startTrap } from '@svc/service/test/outgoing/address-forms'
 import { resolveTo, startTestTlsServer } from '@svc/service/test/outgoing/tls-server'
 import { expect, it } from 'vitest'
-import { readPublic } from '../../src/tools/read-public.ts'
+import { readPublic } from '../../../src/mcp/tools/read-public.ts'
 
 const { signal } = new AbortController()
 const REFUSED = 'not a public https address'

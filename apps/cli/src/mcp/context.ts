@@ -18,7 +18,8 @@ import { jsonRpc } from '@svc/sdk/json-rpc'
 import { localNode } from '@svc/sdk/local-services'
 import { fileJournal, KeyFileError, readKeyFile } from '@svc/sdk/node'
 import type { Rpc } from '@svc/verifier/rpc'
-import { Refusal, SetupError } from './errors.ts'
+import { Failure } from '../errors.ts'
+import { Refusal } from './errors.ts'
 import { createSpending, type Spending } from './money/spending.ts'
 import { openRoot, type Root } from './root.ts'
 import type { Settings } from './settings.ts'
@@ -130,8 +131,8 @@ async function openWallet(file: string, settings: Settings): Promise<OpenWallet>
 
 function refused(error: unknown): never {
   if (!(error instanceof KeyFileError)) throw error
-  const hint = error.code === 'readable_by_others' ? '; make it yours alone with chmod 600' : ''
-  throw new SetupError(`SVC_WALLET: ${error.message}${hint}`)
+  const hint = error.code === 'readable_by_others' ? 'make it yours alone with chmod 600' : null
+  throw new Failure(`SVC_WALLET: ${error.message}`, hint)
 }
 
 /** The configured node of a chain, or the local one; null if there is none. */

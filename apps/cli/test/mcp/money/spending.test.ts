@@ -2,7 +2,7 @@ import type { PaymentLeg } from '@svc/api/quote'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { memoryJournal, type SignedPayment } from '@svc/sdk'
 import { describe, expect, it } from 'vitest'
-import { createSpending } from '../../src/money/spending.ts'
+import { createSpending } from '../../../src/mcp/money/spending.ts'
 
 const DAY = '2026-11-15'
 const LIMITS = { perPurchase: 1_000_000n, perDay: 1_000_000n, coins: { SOL: null, MON: null } }

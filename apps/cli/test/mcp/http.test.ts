@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isLoopbackHost } from '../src/server/http-guard.ts'
+import { isLoopbackHost } from '../../src/mcp/server/http-guard.ts'
 import { environment, type HttpProcess, startHttp, useDesk } from './client.ts'
 
 const desk = useDesk()

@@ -1,4 +1,4 @@
-// Errors of this server itself.
+// How a call of a tool fails; `Failure` and its like are for the command itself.
 
 /** The server refuses a call; `hint` says what to do about it. */
 export class Refusal extends Error {
@@ -23,9 +23,4 @@ export class PaymentRequired extends Error {
     super('payment required')
     this.offer = { ...offer }
   }
-}
-
-/** The server cannot start with these settings. */
-export class SetupError extends Error {
-  override name = 'SetupError'
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readable } from '../../src/server/readable.ts'
+import { readable } from '../../../src/mcp/server/readable.ts'
 
 it('writes a field on each line, lists with one line for each flat item, and what is inside indented', () => {
   const data = {
