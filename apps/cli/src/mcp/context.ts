@@ -1,6 +1,5 @@
 // What tools work with.
 
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type KeyedMutex, keyedMutex } from '@svc/concurrency/locks'
 import {
@@ -16,9 +15,9 @@ import {
 } from '@svc/sdk'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { localNode } from '@svc/sdk/local-services'
-import { fileJournal, KeyFileError, readKeyFile } from '@svc/sdk/node'
+import { fileJournal } from '@svc/sdk/node'
 import type { Rpc } from '@svc/verifier/rpc'
-import { Failure } from '../errors.ts'
+import { openFolder } from '../setup/folder.ts'
 import { Refusal } from './errors.ts'
 import { createSpending, type Spending } from './money/spending.ts'
 import { openRoot, type Root } from './root.ts'
@@ -31,7 +30,7 @@ export interface Context {
   agent: AgentClient | null
   journal: Journal
   root: Root
-  /** Null if no key is configured. */
+  /** Null if the user has named no key. */
   owner: Owner | null
   /** Unix milliseconds. */
   now: () => number
@@ -39,6 +38,7 @@ export interface Context {
 
 export interface Owner {
   signer: Signer
+  /** Null if no node of its chain is known. */
   wallet: Wallet | null
   spending: Spending
   /** Serializes the purchases of one intent, so that each call knows whether it was the one that paid. */
@@ -56,16 +56,17 @@ export async function createContext(
   settings: Settings,
   { warn, now = Date.now, wait }: ContextOptions,
 ): Promise<Context> {
-  const { gateway, agent, stateFolder, walletFile, pinnedKeys, limits } = settings
-  const recoveryKeys = settings.listedChanges.recovery
-  await mkdir(stateFolder, { recursive: true, mode: 0o700 })
+  const { gateway, agent, stateFolder, key, trusted, limits } = settings
+  await openFolder(stateFolder)
   const journal = fileJournal(join(stateFolder, 'journal'))
-  const opened = walletFile === null ? null : await openWallet(walletFile, settings)
+  const node = key && nodeOf(settings, key.namespace)
+  // Without a node of its chain the key can sign, but not pay.
+  const wallet = key && node !== null ? await key.wallet(node) : null
   const today = () => dayOf(now())
-  const outcomeOf: Wallet['outcomeOf'] = async (payment) => (await opened?.wallet?.outcomeOf(payment)) ?? 'pending'
+  const outcomeOf: Wallet['outcomeOf'] = async (payment) => (await wallet?.outcomeOf(payment)) ?? 'pending'
   const shared = {
     journal,
-    ...(opened && { signer: opened.signer }),
+    ...(key && { signer: key.signer }),
     onWarning: warn,
     onRetry: ({ service, waitMs, error }: Retry) => warn(retryText(service, waitMs, error)),
   }
@@ -76,12 +77,22 @@ export async function createContext(
     settings,
     journal,
     root,
-    owner: opened && {
-      ...opened,
-      spending: createSpending({ journal, address: opened.signer.address, limits, today, outcomeOf }),
+    owner: key && {
+      signer: key.signer,
+      wallet,
+      spending: createSpending({ journal, address: key.address, limits, today, outcomeOf }),
       lock: keyedMutex(),
     },
-    client: createClient({ ...shared, baseUrl: gateway, pinnedKeys, recoveryKeys }, overrides),
+    client: createClient(
+      {
+        ...shared,
+        baseUrl: gateway,
+        pinnedKeys: trusted.pinnedKeys,
+        recoveryKeys: trusted.listed.recovery,
+        ...(trusted.domainTag && { domainTag: trusted.domainTag }),
+      },
+      overrides,
+    ),
     agent: agent === null ? null : createAgentClient({ ...shared, baseUrl: agent }, overrides),
     now,
   }
@@ -114,25 +125,6 @@ export function requireOwner({ owner }: Context): Owner {
     'this server has no key to sign with',
     'The user must set SVC_WALLET to a key file; public reads, verify and explain work without it',
   )
-}
-
-interface OpenWallet {
-  signer: Signer
-  /** Null if no node of its chain is known: the key can then sign, but not pay. */
-  wallet: Wallet | null
-}
-
-/** The key that pays and owns. */
-async function openWallet(file: string, settings: Settings): Promise<OpenWallet> {
-  const key = await readKeyFile(file).catch(refused)
-  const rpcUrl = nodeOf(settings, key.namespace)
-  return { signer: key.signer, wallet: rpcUrl === null ? null : await key.wallet(rpcUrl) }
-}
-
-function refused(error: unknown): never {
-  if (!(error instanceof KeyFileError)) throw error
-  const hint = error.code === 'readable_by_others' ? 'make it yours alone with chmod 600' : null
-  throw new Failure(`SVC_WALLET: ${error.message}`, hint)
 }
 
 /** The configured node of a chain, or the local one; null if there is none. */

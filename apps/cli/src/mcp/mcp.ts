@@ -1,24 +1,25 @@
 // `svc mcp`: the gateway as tools for agents, over stdio, or over HTTP with `--http PORT`.
 
 import * as nodeModule from 'node:module'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
-import type { Open } from '../session.ts'
-import type { Environment, World } from '../world.ts'
+import type { GlobalOptions, Open } from '../session.ts'
+import type { Environment, Run, World } from '../world.ts'
 import { createContext } from './context.ts'
 import { createCalls } from './server/calls.ts'
 import { type HttpOptions, serveHttp } from './server/http.ts'
 import { isLoopbackHost } from './server/http-guard.ts'
 import { createLog } from './server/log.ts'
 import { serveStdio } from './server/stdio.ts'
-import { DEFAULTS, readSettings } from './settings.ts'
+import { DEFAULTS, readSettings, type Settings } from './settings.ts'
 
 interface McpOptions {
   http?: string
   host?: string
 }
 
-export function add(program: Command, open: Open): void {
+export function add(program: Command, open: Open, _: Run, world: World): void {
   program
     .command('mcp')
     .description('the gateway as tools for agents: an MCP server over stdin and stdout')
@@ -26,8 +27,9 @@ export function add(program: Command, open: Open): void {
     .option('--host <host>', 'with --http: listen there; elsewhere than on this machine it needs SVC_MCP_TOKEN')
     .addHelpText('after', AFTER_HELP)
     .action(async (options: McpOptions, command: Command) => {
-      const { world } = await open(command)
-      await serve(world, httpOptions(options, world.env))
+      const http = httpOptions(options, world.env)
+      const settings = await readSettings(world.env, process.cwd(), () => open(command, stateOf(command, world.env)))
+      await serve(world, settings, http)
       // A call that did not end in time must not keep the process.
       process.exit()
     })
@@ -39,14 +41,20 @@ What a model may spend and read is set by variables:
   SVC_MCP_MAX_USD_PER_DAY  what a day may cost (${DEFAULTS.maxUsdPerDay})
   SVC_MCP_ROOT             folder that files are read from; else the working folder, unless your
                            home is in it
-The key that pays and owns is that of SVC_WALLET; \`svc wallet new\` makes one. The README of svc has
-all variables, and what to paste into the settings of your client. \`svc-mcp\` is another name of
-this command.`
+Gateway, wallet, pinned keys, lockers and payments are those of the profile, as for every command:
+\`svc config\` shows them. Without a wallet that you named, clients bring their own payments;
+\`svc wallet new\` makes one. The README of svc has all variables, and what to paste into the settings
+of your client. \`svc-mcp\` is another name of this command.`
+
+/** Before there was `svc mcp`, a variable named the folder of the profile. */
+function stateOf(command: Command, { SVC_MCP_STATE }: Environment): { folder?: string } {
+  const { profile } = command.optsWithGlobals<GlobalOptions>()
+  return SVC_MCP_STATE && profile === undefined ? { folder: resolve(SVC_MCP_STATE) } : {}
+}
 
 /** Serves until the process is interrupted or the client of stdio is gone. Null for stdio. */
-async function serve(world: World, http: HttpOptions | null): Promise<void> {
+async function serve(world: World, settings: Settings, http: HttpOptions | null): Promise<void> {
   const log = createLog(world.stderr)
-  const settings = readSettings(world.env, process.cwd())
   const context = await createContext(settings, { warn: log })
   const serving = { context, calls: createCalls(), log }
   let stop = () => {}

@@ -20,10 +20,9 @@ export interface Root {
   mayRead(path: string): Promise<boolean>
 }
 
-export async function openRoot({ root, home, walletFile, stateFolder }: Settings): Promise<Root> {
+export async function openRoot({ root, home, secrets }: Pick<Settings, 'root' | 'home' | 'secrets'>): Promise<Root> {
   const folder = await realRoot(root.folder)
   if (root.isImplied && (await holdsHome(folder, home))) return noRoot(folder)
-  const secrets = [walletFile, stateFolder].filter((path) => path !== null)
 
   /** Resolves a path; throws if it may not be read. */
   async function real(path: string): Promise<string> {

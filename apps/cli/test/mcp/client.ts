@@ -16,7 +16,9 @@ import { createContext } from '../../src/mcp/context.ts'
 import { createCalls } from '../../src/mcp/server/calls.ts'
 import { createLog } from '../../src/mcp/server/log.ts'
 import { createServer } from '../../src/mcp/server/server.ts'
-import { readSettings } from '../../src/mcp/settings.ts'
+import { readSettings, type Settings } from '../../src/mcp/settings.ts'
+import { openSession } from '../../src/session.ts'
+import { testWorld } from '../world.ts'
 
 export const MAIN = new URL('../../bin/svc-mcp.mjs', import.meta.url)
 
@@ -88,18 +90,25 @@ export function startStdio(desk: Desk, variables: Variables): Promise<TestServer
   return overStdio(environment(desk, variables))
 }
 
+/** The settings of a server that a client starts in a folder. */
+export function settingsIn(env: Variables, folder: string): Promise<Settings> {
+  const state = env.SVC_MCP_STATE
+  return readSettings(env, folder, () => openSession(testWorld(env).world, { ...(state && { folder: state }) }))
+}
+
 async function inMemory(env: Variables, folder: string, now?: () => number): Promise<TestServer> {
+  return openServer(await settingsIn(env, folder), now)
+}
+
+/** A server inside the test process. */
+export async function openServer(settings: Settings, now?: () => number): Promise<TestServer> {
   let lines = ''
   const log = createLog({
     write: (line: string) => {
       lines += line
     },
   })
-  const context = await createContext(readSettings(env, folder), {
-    warn: log,
-    wait: async () => {},
-    ...(now && { now }),
-  })
+  const context = await createContext(settings, { warn: log, wait: async () => {}, ...(now && { now }) })
   const [here, there] = InMemoryTransport.createLinkedPair()
   await createServer({ context, calls: createCalls(), log }).connect(there)
   const client = await connected(here)

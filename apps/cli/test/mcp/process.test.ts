@@ -4,9 +4,8 @@ import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { startProcess } from '@svc/devnet/start-process'
 import { VERSION } from '@svc/protocol/version'
 import { describe, expect, it } from 'vitest'
-import { readSettings } from '../../src/mcp/settings.ts'
 import { useHome } from '../world.ts'
-import { environment, MAIN, startHttp, useDesk } from './client.ts'
+import { environment, MAIN, settingsIn, startHttp, useDesk } from './client.ts'
 
 const desk = useDesk()
 const home = useHome()
@@ -65,15 +64,20 @@ describe('the server at start', () => {
     expect((await start({ SVC_WALLET }).ended).stderr).toMatch(/others can read .*chmod 600/s)
   })
 
-  it('CFG-01 reports all problems of the settings at once', () => {
+  it('CFG-01 reports all problems of the settings at once', async () => {
     const wrong = {
       SVC_GATEWAY: 'ftp://x',
       SVC_MCP_MAX_USD: '-1',
       SVC_MCP_MAX_USD_PER_DAY: '1e3',
       SVC_KEYS: 'ed25519:ab',
     }
-    expect(() => readSettings(wrong, '/')).toThrow(/SVC_GATEWAY.*SVC_KEYS.*SVC_MCP_MAX_USD .*SVC_MCP_MAX_USD_PER_DAY/s)
-    expect(readSettings({}, '/').limits).toMatchObject({ perPurchase: 1_000_000n, perDay: 5_000_000n })
+    await expect(settingsIn({ HOME: desk.folder, ...wrong }, '/')).rejects.toThrow(
+      /SVC_MCP_MAX_USD .*SVC_MCP_MAX_USD_PER_DAY.*"ftp:\/\/x" is not the address of the gateway.*SVC_KEYS/,
+    )
+    expect((await settingsIn({ HOME: desk.folder }, '/')).limits).toMatchObject({
+      perPurchase: 1_000_000n,
+      perDay: 5_000_000n,
+    })
   })
 
   it.each([
@@ -89,7 +93,7 @@ describe('the server at start', () => {
 describe('the command', () => {
   it('prints its help and its version, also where nothing is set', async () => {
     const help = await home.ok('mcp', '--help')
-    expect(help.stdout).toMatch(/--http <port>.*SVC_MCP_MAX_USD.*SVC_WALLET.*svc wallet new/s)
+    expect(help.stdout).toMatch(/--http <port>.*SVC_MCP_MAX_USD.*svc wallet new/s)
     const { ended } = start({ SVC_GATEWAY: 'not an address' }, '--version')
     expect(await ended).toMatchObject({ stdout: `${VERSION}\n`, stderr: '' })
   })

@@ -2,8 +2,7 @@ import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openRoot } from '../../src/mcp/root.ts'
-import { readSettings } from '../../src/mcp/settings.ts'
-import { codeOf, startServer, textOf, useDesk } from './client.ts'
+import { codeOf, settingsIn, startServer, textOf, useDesk } from './client.ts'
 
 const desk = useDesk()
 let home: string
@@ -17,7 +16,8 @@ beforeAll(async () => {
 })
 
 /** The root of a server that a client starts in a folder. */
-const rootIn = (folder: string, variables = {}) => openRoot(readSettings({ HOME: home, ...variables }, folder))
+const rootIn = async (folder: string, variables = {}) =>
+  openRoot(await settingsIn({ HOME: home, ...variables }, folder))
 
 describe('the root', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { listLockers as endpoint, ListedLocker } from '@svc/api/lockers'
 import { lockerName } from '@svc/sdk'
 import Type, { type Static } from 'typebox'
-import { type KnownLocker, knownLockers } from '../known-lockers.ts'
+import { type KnownLocker, knownLockers, named } from '../../setup/known-lockers.ts'
 import { counted } from '../server/readable.ts'
 import { READS, STRICT, tool } from './tool.ts'
 
@@ -42,7 +42,8 @@ export const listLockers = tool({
   async run(context, { limit = PAGE, cursor }, { signal }) {
     const { settings, client, owner } = context
     const wallet = owner?.signer.address ?? null
-    const known = (await knownLockers(settings.stateFolder)).filter(({ gateway }) => gateway === settings.gateway)
+    // One damaged file must not hide the others.
+    const known = named(await knownLockers(settings.stateFolder, () => null), settings.gateway)
     const ofOthers = known.filter(({ owner: payer }) => wallet === null || payer !== wallet)
     const remembered = cursor === undefined ? ofOthers.map(rememberedLocker) : []
     if (wallet === null) {

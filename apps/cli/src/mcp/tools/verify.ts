@@ -127,10 +127,10 @@ async function verified(
   try {
     const { verification: result, dsse } = await verifyChunks(unlessAborted(bundle.chunks, call.signal), {
       ...logs,
-      pinnedKeys: settings.pinnedKeys,
-      listed: settings.listedChanges,
+      pinnedKeys: settings.trusted.pinnedKeys,
+      listed: settings.trusted.listed,
       audience: settings.gateway,
-      pinnedSigners: settings.anchorSigners,
+      pinnedSigners: settings.trusted.pinnedSigners,
       ...(folder !== null && { files: folderSource(folder, { openFile: root.openIfThere, mayFollow: root.mayRead }) }),
       rpc: primaryNode(settings, call.signal),
     })
