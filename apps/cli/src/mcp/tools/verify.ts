@@ -1,12 +1,14 @@
 import { isoSeconds } from '@svc/protocol/evidence'
 import { folderSource } from '@svc/sdk/node'
-import { DSSE_FACTS, type DsseFacts } from '@svc/verifier/dsse'
-import { BUNDLE_FACTS, type BundleFacts, notChecked, type Fact as VerifierFact } from '@svc/verifier/facts'
+import type { DsseFacts } from '@svc/verifier/dsse'
+import { notChecked, type Fact as VerifierFact } from '@svc/verifier/facts'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import { receiptFacts as receiptOfBundleFacts } from '@svc/verifier/receipt-facts'
 import { verdictOf } from '@svc/verifier/verdict'
 import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
+import { reportOf } from '../../evidence/report.ts'
+import { verifyChunks } from '../../evidence/verify-chunks.ts'
 import { type Context, primaryNode } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import { FACT_MEANINGS, FACT_VALUES, RECEIPT_FACT_MEANINGS } from '../explain/facts.ts'
@@ -14,7 +16,6 @@ import { givenLogs, LogArguments, type LogsNamed } from './given-logs.ts'
 import { type BundleOrigin, openBundle } from './open-bundle.ts'
 import { type ReceiptFacts, receiptFacts } from './receipt-facts.ts'
 import { type Call, type Outcome, READS, ReceiptId, Sequence, STRICT, tool } from './tool.ts'
-import { verifyChunks } from './verify-chunks.ts'
 
 const Fact = Type.Object({
   fact: Type.String(),
@@ -131,6 +132,7 @@ async function verified(
       listed: settings.trusted.listed,
       audience: settings.gateway,
       pinnedSigners: settings.trusted.pinnedSigners,
+      ...(settings.trusted.domainTag !== null && { domainTag: settings.trusted.domainTag }),
       ...(folder !== null && { files: folderSource(folder, { openFile: root.openIfThere, mayFollow: root.mayRead }) }),
       rpc: primaryNode(settings, call.signal),
     })
@@ -140,7 +142,7 @@ async function verified(
         'This is not an evidence bundle.',
       )
     }
-    return outcome({ ...base, ...described(result, base, linkFacts(result, receipt), dsse) }, '')
+    return outcome({ ...base, ...described(result, dsse, base, linkFacts(result, receipt)) }, '')
   } finally {
     await bundle.close()
   }
@@ -154,31 +156,26 @@ async function* unlessAborted(chunks: Chunks, signal: AbortSignal): AsyncGenerat
 }
 
 function described(
-  result: VerifiedBundle,
+  verification: VerifiedBundle,
+  dsse: DsseFacts | null,
   { receipt_id, facts }: Pick<Data, 'receipt_id' | 'facts'>,
   links: Data['facts'],
-  dsse: DsseFacts | null,
 ) {
-  const { envelope, counted, receiptId, unchecked, redacted, log } = result
-  const all = [...facts, ...links, ...factsOf({ ...result.facts, ...dsse })]
+  const report = reportOf({ verification, dsse, receipt: null })
+  const ofBundle = Object.entries(report.facts).map(([name, fact]) =>
+    reported(name, fact, FACT_MEANINGS[name as keyof typeof FACT_MEANINGS]),
+  )
+  const all = [...facts, ...links, ...ofBundle]
+  const { statement, counted, unchecked, redacted, log } = report
   return {
     verdict: verdictOf(Object.fromEntries(all.map((one) => [one.fact, one]))),
-    receipt_id: receipt_id ?? receiptId,
+    receipt_id: receipt_id ?? report.receipt_id,
     facts: all,
     failed: [],
     unchecked,
-    statement: envelope && {
-      sequence: envelope.body.sequence,
-      issued_at: envelope.body.issued_at,
-      statement_digest: envelope.statement_digest,
-      file_count: envelope.body.file_count,
-    },
-    counted: {
-      files: counted.files,
-      total_bytes: counted.totalBytes?.toString() ?? null,
-      merkle_root: counted.merkleRoot,
-    },
-    left_out: redacted?.leftOut ?? [],
+    statement,
+    counted,
+    left_out: redacted?.left_out ?? [],
     log: log && { ...log, cosigned: log.cosigned.map(({ name, time }) => ({ name, at: isoSeconds(time) })) },
   }
 }
@@ -190,13 +187,6 @@ function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null): Data['facts
     ? receiptOfBundleFacts(of.receipt, result).receipt_is_of_bundle
     : notChecked('there is no receipt to believe')
   return [reported('bundle_names_receipt', found, RECEIPT_FACT_MEANINGS.bundle_names_receipt)]
-}
-
-function factsOf(facts: BundleFacts & Partial<DsseFacts>): Data['facts'] {
-  return [...BUNDLE_FACTS, ...DSSE_FACTS].flatMap((name) => {
-    const fact = facts[name]
-    return fact ? [reported(name, fact, FACT_MEANINGS[name])] : []
-  })
 }
 
 function reported(fact: string, found: VerifierFact, means: string): Data['facts'][number] {

@@ -5,10 +5,13 @@ import { type DsseFacts, MAX_DSSE_BYTES, openDsse } from '@svc/verifier/dsse'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import { type Given, type Verification, verifyBundle } from '@svc/verifier/verify-bundle'
 
-export async function verifyChunks(
-  chunks: Chunks,
-  given: Given,
-): Promise<{ verification: Verification; dsse: DsseFacts | null }> {
+export interface Verified {
+  verification: Verification
+  /** Null for a bundle of ours. */
+  dsse: DsseFacts | null
+}
+
+export async function verifyChunks(chunks: Chunks, given: Given): Promise<Verified> {
   const { beginning, rest } = await readBeginning(chunks)
   const opened = rest ? null : openDsse(beginning)
   if (!opened) return { verification: await verifyBundle(joined(beginning, rest), given), dsse: null }
