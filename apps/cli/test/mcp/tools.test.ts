@@ -1,8 +1,9 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { adviceOn, TOOL_ADVICE } from '@svc/api/error-advice'
+import { ERROR_GUIDE } from '@svc/api/error-guide'
 import { ERROR_STATUS } from '@svc/api/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CODE_MEANINGS } from '../../src/mcp/explain/codes.ts'
 import { FACT_MEANINGS } from '../../src/mcp/explain/facts.ts'
 import { CODES_HERE } from '../../src/mcp/explain/topics.ts'
 import { codeOf, startServer, type TestServer, textOf, useDesk } from './client.ts'
@@ -208,15 +209,18 @@ describe('explain', () => {
   })
 
   it('T-197 advises no call that pays, unless it continues a purchase or the user decides', () => {
-    const advice = Object.entries({ ...CODE_MEANINGS, ...CODES_HERE }).map(
-      ([code, { next }]) => `${code}: ${next ?? ''}`,
-    )
+    const guide = Object.entries(ERROR_GUIDE).map(([code, { next }]) => [code, adviceOn(TOOL_ADVICE, code) ?? next])
+    const here = Object.entries(CODES_HERE).map(([code, { next }]) => [code, next])
+    const advice = [...guide, ...here].map(([code, next]) => `${code}: ${next}`)
     const paying = advice.filter((next) => PAYING.some((name) => next.includes(`\`${name}\``)))
     expect(
       paying.filter((next) => !/with the same intent|tell the user|ask the user|do not sign another/.test(next)),
     ).toEqual([])
-    expect(CODE_MEANINGS.locker_not_found.next).toContain('`list_lockers`')
-    expect(CODE_MEANINGS.receipt_not_found.next).toContain('`list_lockers`')
+    // The guide speaks to buyers, too: a code whose advice is to pay has other advice for tools.
+    const buying = guide.filter(([code, next]) => !adviceOn(TOOL_ADVICE, code!) && /\b(?:buy|pay)\b/i.test(next!))
+    expect(buying).toEqual([])
+    expect(TOOL_ADVICE.locker_not_found).toContain('`list_lockers`')
+    expect(TOOL_ADVICE.receipt_not_found).toContain('`list_lockers`')
   })
 
   it('answers "unknown" for any other word', async () => {

@@ -1,6 +1,7 @@
 // The answer to a failed call: what happened, whether money moved, and what to do next.
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { adviceOn, TOOL_ADVICE } from '@svc/api/error-advice'
 import {
   BytesDiffer,
   GatewayError,
@@ -14,7 +15,6 @@ import {
 } from '@svc/sdk/errors'
 import { printable } from '@svc/verifier/untrusted'
 import { PaymentRequired, Refusal } from '../errors.ts'
-import { CODE_MEANINGS } from './codes.ts'
 import { CODES_HERE } from './topics.ts'
 
 interface ErrorReport {
@@ -58,8 +58,7 @@ export function describeError(error: unknown): ErrorReport {
   if (error instanceof NoAnswer) return { code: 'no_answer', message: error.message, hint: noAnswerHint(error) }
   if (error instanceof NotSubscribed)
     return { code: 'not_subscribed', message: error.message, hint: CODES_HERE.not_subscribed.next }
-  if (error instanceof NameTaken)
-    return { code: 'PRECONDITION_FAILED', message: error.message, hint: CODE_MEANINGS.PRECONDITION_FAILED.next }
+  if (error instanceof NameTaken) return { code: 'PRECONDITION_FAILED', message: error.message, hint: null }
   if (error instanceof UntrueAnswer || error instanceof BytesDiffer)
     return { code: 'untrue_answer', message: error.message, hint: CODES_HERE.untrue_answer.next }
   if ((error as Error).name === 'AbortError') return { code: 'cancelled', message: 'it was cancelled', hint: AGAIN }
@@ -97,7 +96,9 @@ function aboutGateway(error: GatewayError): ErrorReport {
 
 function hintOf({ code, status, hint, retryAfter, service }: GatewayError): string | null {
   const later = retryAfter === null ? '' : `; come back in ${retryAfter} seconds`
-  const known = Object.hasOwn(CODE_MEANINGS, code) ? CODE_MEANINGS[code as keyof typeof CODE_MEANINGS].next : null
-  const next = known ?? hint ?? (status >= 500 ? `the error is on the side of the ${service}: try again later` : null)
+  const next =
+    adviceOn(TOOL_ADVICE, code) ??
+    hint ??
+    (status >= 500 ? `the error is on the side of the ${service}: try again later` : null)
   return next === null ? null : next + later
 }

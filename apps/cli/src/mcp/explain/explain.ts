@@ -1,7 +1,8 @@
-import { ERROR_STATUS } from '@svc/api/errors'
+import { adviceOn, TOOL_ADVICE } from '@svc/api/error-advice'
+import { ERROR_GUIDE } from '@svc/api/error-guide'
+import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import Type from 'typebox'
 import { STRICT, tool } from '../tools/tool.ts'
-import { CODE_MEANINGS } from './codes.ts'
 import { FACT_MEANINGS, FACT_VALUES } from './facts.ts'
 import { CODES_HERE, TOPICS } from './topics.ts'
 
@@ -32,7 +33,7 @@ export const explain = tool({
   output: Explanation,
   async run(_, { about }) {
     const found = find(about.trim())
-    const next = found.next === null ? '' : ` Next: ${found.next}.`
+    const next = found.next === null ? '' : ` Next: ${found.next.replace(/\.$/, '')}.`
     return { text: `${found.means}${next}`, data: { about, ...found } }
   },
 })
@@ -45,15 +46,17 @@ function find(about: string) {
   if (fact) return { kind: 'fact', means: `${fact} ${FACT_VALUES}`, next: null } as const
   const here = entryOf(CODES_HERE, word)
   if (here) return { kind: 'code', ...here } as const
-  const code = Object.keys(CODE_MEANINGS).find((name) => name.toLowerCase() === word) as keyof typeof CODE_MEANINGS
+  const codes = Object.keys(ERROR_GUIDE) as ErrorCode[]
+  const code = codes.find((name) => name.toLowerCase() === word)
   if (!code)
     return {
       kind: 'unknown',
       means: `Nothing is known about this. Known words: ${Object.keys(TOPICS).join(', ')}.`,
       next: null,
     } as const
-  const { means, next } = CODE_MEANINGS[code]
-  return { kind: 'code', means: `HTTP ${ERROR_STATUS[code]}: ${means}`, next } as const
+  const { cause, next } = ERROR_GUIDE[code]
+  const means = `HTTP ${ERROR_STATUS[code]}: ${cause}`
+  return { kind: 'code', means, next: adviceOn(TOOL_ADVICE, code) ?? next } as const
 }
 
 /** Ignores inherited properties such as `toString`. */
