@@ -17,7 +17,7 @@ const PROGRAMS = [
   'apps/gateway/src/main.ts',
   'apps/agent/src/main.ts',
   'apps/witness/src/main.ts',
-  'apps/cli/src/main.ts',
+  'apps/cli/src/bin/svc.ts',
   'packages/service/src/program/bundle.ts',
 ]
 const COPIED = ['LICENSE', 'scripts/launch.mjs', ...APPS.map((app) => `apps/${app}/bin`)]
