@@ -7,7 +7,7 @@ import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import type { AttestationTable, Locker } from '../../db/schema.ts'
 import { findAttestation } from '../../evidence/store.ts'
-import { nextLogAnchor } from '../../publication/log-anchors/next-log-anchor.ts'
+import { nextLogAnchor } from '../../publication/log-anchors/due-checkpoint.ts'
 import type { PrimaryChain } from '../../publication/primary-chain.ts'
 
 interface Parts extends Pick<Context, 'config' | 'database'> {
