@@ -5,11 +5,11 @@ import { findPlace, newestLogAnchor } from './store.ts'
 
 /** When the log brings a statement on chain; null where it has, and where checkpoints are not anchored. */
 export async function nextLogAnchor(
-  { config, database: { db }, publisher }: Pick<Context, 'config' | 'database'> & { publisher: object | null },
+  { config, database: { db }, primaryChain }: Pick<Context, 'config' | 'database'> & { primaryChain: object | null },
   statement: { receipt_id: string; sequence: number },
 ): Promise<NextAnchor | null> {
   const { logSeconds } = config.anchors
-  if (!publisher || logSeconds === 0) return null
+  if (!primaryChain || logSeconds === 0) return null
   const last = await newestLogAnchor(db)
   const place = await findPlace(db, statement)
   if (last && place !== null && place < last.size)

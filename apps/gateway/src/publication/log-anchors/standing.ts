@@ -23,7 +23,7 @@ export async function logStanding(context: Context) {
 /** How late the next anchor is; null where checkpoints are not anchored. */
 async function overdueSeconds(context: Context, size: number): Promise<number | null> {
   const { logSeconds } = context.config.anchors
-  if (!context.publisher || logSeconds === 0) return null
+  if (!context.primaryChain || logSeconds === 0) return null
   const waiting = await waitingSince(context, size)
   if (!waiting) return 0
   return Math.max(0, unixNow(context) - Math.max(waiting.since + logSeconds, waiting.grownAt))

@@ -12,7 +12,7 @@ import {
 import { writable } from '@svc/devnet/writable'
 import { ProviderError } from '@svc/storage/provider'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ATTEST_ATTEMPTS } from '../../src/publication/attest-job.ts'
+import { ATTEST_ATTEMPTS } from '../../src/evidence/attest-job.ts'
 import {
   askToAttest,
   attest,

@@ -5,11 +5,11 @@ import { PermanentError } from '@svc/database/queue/queue'
 import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
-import { isCurrent, openLockerOf, publishesEach } from '../evidence/attest.ts'
-import { secondsToWait, takeStatement } from '../evidence/budget.ts'
-import { emptyFileList } from '../evidence/errors.ts'
-import { deletePending, findAttestation, hasConfirmedFile, insertPending } from '../evidence/store.ts'
-import { verifyUrl } from '../evidence/view.ts'
+import { attest, isCurrent, openLockerOf, publishesEach } from './attest.ts'
+import { secondsToWait, takeStatement } from './budget.ts'
+import { emptyFileList } from './errors.ts'
+import { deletePending, findAttestation, hasConfirmedFile, insertPending } from './store.ts'
+import { verifyUrl } from './view.ts'
 
 export const ATTEST_ATTEMPTS = 10
 
@@ -44,7 +44,7 @@ export async function runAttestJob(context: Context, receiptId: string, attempt:
   try {
     const locker = await openLockerOf(context, receiptId)
     const publish = publishesEach(context, locker)
-    const { record } = await context.attest(locker, { publish, isLimited: true })
+    const { record } = await attest(context, locker, { publish, isLimited: true })
     if (publish && !record.anchor) await queuePush(context, receiptId)
   } catch (error) {
     const delaySeconds = secondsToWait(error)
@@ -65,7 +65,7 @@ async function attestLater({ database, queue }: Context, receipt_id: string, del
 }
 
 /** Needed for a statement that is still current (AMB-33), or was made by a caller that does not publish. */
-async function queuePush({ database, publisher, queue }: Context, receipt_id: string): Promise<void> {
-  if (!publisher) return
+async function queuePush({ config, database, queue }: Context, receipt_id: string): Promise<void> {
+  if (!config.anchors.isOn) return
   await database.commit((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
 }

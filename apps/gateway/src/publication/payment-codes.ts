@@ -2,9 +2,8 @@
 
 import { type JobRun, PermanentError } from '@svc/database/queue/queue'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
-import { watchTransaction } from '@svc/payments/solana/outcome'
+import { type SolanaOutcome, watchTransaction } from '@svc/payments/solana/outcome'
 import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'
-import { sendOnce } from '@svc/payments/transactions'
 import { canonicalBytes } from '@svc/protocol/canonical'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentAttCode } from '@svc/protocol/ids'
@@ -12,13 +11,13 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { ServiceError } from '@svc/service/service-error'
 import { receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
-import { checkBudget, giveBack, type Refusal, spend } from '../budgets/budgets.ts'
+import { giveBack, type Refusal } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { Tx } from '../db/schema.ts'
-import { delayOf, limitsOf } from './budget.ts'
+import type { PaymentCodeTable } from '../db/schema.ts'
 import { NotPublished } from './errors.ts'
 import { memoInstruction } from './memo.ts'
-import type { Publisher } from './publisher.ts'
+import type { PrimaryChain } from './primary-chain.ts'
+import { type Attempt, delayOf, limitsOf, publish, type Sender } from './publisher.ts'
 import { lostTransaction } from './record-outcome.ts'
 import { findPaymentCode, notePaymentMemo, recordPaymentCode, recordPaymentSlot } from './store.ts'
 
@@ -32,15 +31,15 @@ interface PaymentAttested {
 }
 
 export async function attestPayment(context: Context, receipt_id: string): Promise<PaymentAttested> {
-  const { database, publisher, config } = context
+  const { database, primaryChain, config } = context
   const found = await findReceiptAndLocker(database.db, receipt_id)
   if (!found) throw receiptNotFound()
   const att_code = paymentAttCode(found.receipt)
   await database.commit((tx) => recordPaymentCode(tx, { receipt_id, att_code, recorded_at: unixNow(context) }))
   const answer = { ok: true as const, receipt_id, att_code, recorded: true }
-  if (!publisher || !config.anchors.includesPayments) return answer
+  if (!primaryChain || !config.anchors.includesPayments) return answer
   try {
-    const published = await publishCode(context, publisher, found.receipt, att_code)
+    const published = await publish(context, CODES, attemptOf(context, primaryChain, found.receipt, att_code))
     return published === 'published' ? answer : { ...answer, publish_after: isoSeconds(published.until) }
   } catch (error) {
     if (error instanceof NotPublished && !error.isRetryable) return { ...answer, publish_error: error.message }
@@ -68,58 +67,61 @@ export async function runAttestPaymentJob(
   }
 }
 
+type SentCode = PaymentCodeTable & SignedTransaction // noted together
+
+/** No watch follows these: the job of each is repeated until its memo has landed. */
+const CODES: Sender<SentCode, SolanaOutcome> = {
+  notesOf: async () => [],
+  send: ({ primaryChain }, { raw }) => primaryChain!.nodes.send(raw),
+  waitFor: ({ primaryChain, config }, sent) =>
+    watchTransaction(primaryChain!.nodes, sent, config.anchors.waitSeconds * 1000),
+  async record({ database: { commit } }, { tx, receipt_id }, found) {
+    if (found.outcome === 'pending') return new NotPublished('outcome_unknown', tx, { tx, isAmbiguous: true })
+    if (found.outcome === 'landed') {
+      await commit((landed) => recordPaymentSlot(landed, receipt_id, found.slot))
+      return null
+    }
+    if (found.outcome === 'expired') await commit((expired) => giveBack(expired, tx))
+    return lostTransaction({ tx }, found)
+  },
+}
+
 /** The memo names the payment and not the receipt, whose id opens files. */
-async function publishCode(
+function attemptOf(
   context: Context,
-  publisher: Publisher,
+  primaryChain: PrimaryChain,
   { receipt_id, network, tx_hash }: SignedReceipt,
   attCode: number,
-): Promise<'published' | Refusal> {
+): Attempt<SignedTransaction, SentCode, 'published' | Refusal> {
   const { database, config, queue } = context
-  const { db, commit } = database
-  const budget = { budget: 'publication', limits: limitsOf(context, 'payment', receipt_id) } as const
+  const account = { budget: 'publication', limits: limitsOf(context, 'payment', receipt_id) } as const
   const memo = canonicalBytes({ s: 'svc/payment/v1', net: network, tx: tx_hash, code: attCode })
   let lost: string | null = null
-  let refusal: Refusal | null = null
-  return sendOnce<SignedTransaction, 'published' | Refusal>({
-    async resolve(round) {
-      if (refusal) return refusal
-      const { tx, raw, last_valid_height, slot } = await findPaymentCode(db, receipt_id)
+  return {
+    account,
+    async findSent() {
+      const found = await findPaymentCode(database.db, receipt_id)
+      return found.tx === null || found.slot !== null ? null : (found as SentCode)
+    },
+    async result({ sent, problem, round }) {
+      const { slot } = await findPaymentCode(database.db, receipt_id)
       if (slot !== null) return 'published'
-      if (tx === null || raw === null || last_valid_height === null) return null
-      const noted = { tx, raw, last_valid_height }
-      const found = await watchTransaction(publisher.nodes, noted, config.anchors.waitSeconds * 1000)
-      if (found.outcome === 'pending') throw new NotPublished('outcome_unknown', tx, { tx, isAmbiguous: true })
-      if (found.outcome === 'landed') {
-        await commit((tx) => recordPaymentSlot(tx, receipt_id, found.slot))
-        return 'published'
-      }
-      if (found.outcome === 'expired') await commit((expired) => giveBack(expired, tx))
-      if (round > 0) throw lostTransaction(noted, found)
-      lost = tx
+      if (problem && (round > 0 || (problem as NotPublished).isAmbiguous)) throw problem
+      lost = sent?.tx ?? null
       return null
     },
-    async sign() {
-      refusal = await checkBudget(db, context, budget)
-      if (!refusal) return publisher.prepare([memoInstruction(memo, config.anchors.memoProgram, publisher.signer)])
-      const delaySeconds = delayOf(context, refusal)
-      await commit((tx) => tryLater(tx, delaySeconds))
-      return null
+    sign: () => primaryChain.prepare([memoInstruction(memo, config.anchors.memoProgram, primaryChain.signer)]),
+    insert: (tx, signed) => notePaymentMemo(tx, receipt_id, lost, signed),
+    costs: ({ tx }) => [{ ...account, tx, amount: primaryChain.maxFee }],
+    async remove(tx, signed) {
+      await notePaymentMemo(tx, receipt_id, signed.tx, NO_MEMO)
     },
-    note: (signed) =>
-      commit(async (tx) => {
-        if (!(await notePaymentMemo(tx, receipt_id, lost, signed))) return false
-        refusal = await spend(tx, context, { ...budget, tx: signed.tx, amount: publisher.maxFee })
-        if (!refusal) return true
-        await notePaymentMemo(tx, receipt_id, signed.tx, NO_MEMO)
-        await tryLater(tx, delayOf(context, refusal))
-        return false
-      }),
-    send: ({ raw }) => publisher.nodes.send(raw),
-  })
-
-  function tryLater(tx: Tx, delaySeconds: number) {
-    return queue.enqueue(tx, 'attest-payment', { receipt_id }, { key: receipt_id, delaySeconds })
+    async defer(tx, refusal) {
+      const options = { key: receipt_id, delaySeconds: delayOf(context, refusal) }
+      await queue.enqueue(tx, 'attest-payment', { receipt_id }, options)
+      return refusal
+    },
+    send: ({ raw }) => primaryChain.nodes.send(raw),
   }
 }
 

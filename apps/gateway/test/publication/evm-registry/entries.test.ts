@@ -9,6 +9,8 @@ import { createEvmAccount } from '@svc/payments/evm/account'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { prepareDeployment } from '../../../src/publication/evm-registry/client.ts'
+import { ENTRIES } from '../../../src/publication/evm-registry/entries.ts'
+import { watch } from '../../../src/publication/publisher.ts'
 import { attest } from '../../evidence/attest.ts'
 import { filledLocker, useAnchorTestbed } from '../anchor-testbed.ts'
 import { DOWN, downFor, muteFor } from '../node-faults.ts'
@@ -132,6 +134,23 @@ describe('statements in the EVM registry', () => {
     await writeAll()
     expect(await count()).toBe(before + 1)
     expect(await entry(locker)).toMatchObject({ state: 'done' })
+  })
+
+  it('T-19 INT-02 the watch sends an entry again that was noted and lost, and finds it later', async () => {
+    const locker = await filledLocker(house)
+    await attest(house, locker)
+    const { context } = house.gateway
+    node.behave(downFor('eth_sendRawTransaction'))
+    await context.queue.drain()
+    const noted = await entry(locker)
+    expect(noted).toMatchObject({ state: 'sent', tx: expect.any(String) })
+    node.behave(honestly)
+    await watch(context, ENTRIES)
+    expect(await entry(locker)).toMatchObject({ state: 'sent', tx: noted!.tx })
+    testbed.clock.advance(120)
+    await watch(context, ENTRIES)
+    expect(await entry(locker)).toMatchObject({ state: 'done', tx: noted!.tx, error: null })
+    expect(await onChain(locker)).toMatchObject({ file_count: 1 })
   })
 
   it('SHAPE-41 a transaction that fails on chain leaves its reason with the entry', async () => {
