@@ -132,7 +132,7 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
   )
 
   it('find our programs by npx in a clone', { tags: ['nightly'] }, () =>
-    runShell('npx', ['npx svc --version', 'npx svc-gateway --help', 'npx svc-mcp --version']),
+    runShell('npx', ['npx svc --version', 'npx svc-gateway --help', 'npx svc mcp --version']),
   )
 
   it('that npm start prints work as they are pasted', { tags: ['nightly'] }, async () => {
@@ -149,7 +149,7 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
     }
     expect(marked).toEqual([
       'apps/agent/README.md: not run: a production host with its keys and nodes',
-      'apps/mcp/README.md: not run: needs Claude Code',
+      'apps/cli/README.md: not run: needs Claude Code',
       'apps/web/README.md: run by acceptance/start.test.ts',
       'apps/witness/README.md: not run: a production host with its key',
       'apps/witness/README.md: not run: an alarm that was saved',

@@ -109,6 +109,6 @@ export async function modules({ packed, read }: EmptyProject): Promise<string[]>
 
 function sourcesOf(files: Packed['files']): string[] {
   return files
-    .filter(({ path }) => /^lib\/.+\.js$/.test(path) && path !== 'lib/main.js')
+    .filter(({ path }) => /^lib\/.+\.js$/.test(path) && !path.startsWith('lib/bin/'))
     .map(({ path }) => path.replace(/^lib\/(.+)\.js$/, './$1'))
 }

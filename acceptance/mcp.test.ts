@@ -15,7 +15,7 @@ import { fromBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { useNpmStart } from './npm-start.ts'
 
-const main = fileURLToPath(new URL('../apps/mcp/bin/svc-mcp.mjs', import.meta.url))
+const main = fileURLToPath(new URL('../apps/cli/bin/svc-mcp.mjs', import.meta.url))
 
 const service = useNpmStart()
 let folder: string

@@ -8,7 +8,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type OutputChunk, type Plugin, writeBundle } from '@svc/devnet/bundling/bundler'
 import { builtFile } from '@svc/service/program/bundle'
-import { ensurePages } from '@svc/web/build'
+import { ensurePages, newestBuild } from '@svc/web/build'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const APPS = ['gateway', 'agent', 'witness', 'cli']
@@ -17,10 +17,10 @@ const PROGRAMS = [
   'apps/gateway/src/main.ts',
   'apps/agent/src/main.ts',
   'apps/witness/src/main.ts',
-  'apps/cli/src/main.ts',
+  'apps/cli/src/bin/svc.ts',
   'packages/service/src/program/bundle.ts',
 ]
-const COPIED = ['LICENSE', 'scripts/launch.mjs', 'apps/web/dist', ...APPS.map((app) => `apps/${app}/bin`)]
+const COPIED = ['LICENSE', 'scripts/launch.mjs', ...APPS.map((app) => `apps/${app}/bin`)]
 
 export async function buildProduction(target: string): Promise<void> {
   if (!(await ensurePages(console.log))) throw new Error('the web pages could not be built')
@@ -34,12 +34,18 @@ export async function buildProduction(target: string): Promise<void> {
     plugins: [bundleNamedFiles(sources)],
   })
   for (const source of sources) writeStub(target, source)
-  for (const path of COPIED) cpSync(join(ROOT, path), join(target, path), { recursive: true })
+  for (const path of [...COPIED, ...builtPages()]) cpSync(join(ROOT, path), join(target, path), { recursive: true })
   const copied = packageClosure(externalPackages(chunks), ROOT)
   for (const folder of copied) copyPackage(folder, target)
   writeFileSync(join(target, 'package.json'), '{ "name": "svc", "private": true, "type": "module" }\n')
   const all = [...copied, ...bundledPackages(chunks), ...pagePackages()]
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(all))
+}
+
+/** The newest build: others may be there, for gateways that still run with them. */
+function builtPages(): string[] {
+  const folder = newestBuild()?.folder ?? '' // they have just been built
+  return [`apps/web/dist/${folder}`, 'apps/web/dist/newest.json']
 }
 
 /** Threads and other programs are named as `new URL('./thread.ts', import.meta.url)`: each becomes a bundle, too. */

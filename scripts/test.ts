@@ -61,10 +61,10 @@ async function buildOnce(): Promise<void> {
   await ensurePages(console.log)
   const programs = [
     'apps/agent/src/start.ts',
-    'apps/cli/src/main.ts',
+    'apps/cli/src/bin/svc.ts',
     'apps/gateway/src/bin/start.ts',
     'apps/gateway/src/bin/svc-gateway.ts',
-    'apps/mcp/src/main.ts',
+    'apps/cli/src/bin/svc-mcp.ts',
     'packages/devnet/src/services/start-all.ts',
     'packages/devnet/src/services/start.ts',
   ]

@@ -24,7 +24,7 @@ export function publishedManifest(
     description,
     license,
     engines: { node: '>=20.19' },
-    ...(bin && { bin: mapped(bin, () => './lib/main.js') }),
+    ...(bin && { bin: mapped(bin, (launcher) => launcher.replace(/^\.\/bin\/(.+)\.mjs$/, './lib/bin/$1.js')) }),
     dependencies: {
       ...Object.fromEntries(Object.entries<string>(theirs).filter(([name]) => !isOurs(name) && imported.has(name))),
       ...Object.fromEntries(ours.map((name) => [name, VERSION])),

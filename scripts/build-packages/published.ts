@@ -4,7 +4,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const INSTALLED_BY_PEOPLE = ['protocol', 'api', 'verifier', 'sdk', 'cli', 'mcp']
+const INSTALLED_BY_PEOPLE = ['protocol', 'api', 'verifier', 'sdk', 'cli']
 
 interface Manifest {
   name: string

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 import { launch } from '../../../scripts/launch.mjs'
 
-await launch(new URL('../src/main.ts', import.meta.url))
+await launch(new URL('../src/bin/svc.ts', import.meta.url))

@@ -7,8 +7,8 @@ import { SvcCommand } from './usage.ts'
 import type { Run, TextStream, World } from './world.ts'
 
 interface CommandModule {
-  /** `run` is for commands that run others. */
-  add(program: Command, open: Open, run: Run): void
+  /** `run` is for commands that run others, `world` for those that begin without a session. */
+  add(program: Command, open: Open, run: Run, world: World): void
 }
 
 /** Grouped by subject. The libraries are large, so a command is loaded only when it is named. */
@@ -54,6 +54,9 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     delegate: () => import('./agent/delegate.ts'),
     delegations: () => import('./agent/delegations.ts'),
   },
+  'For agents:': {
+    mcp: () => import('./mcp/mcp.ts'),
+  },
   'Set up:': {
     wallet: () => import('./setup/wallets.ts'),
     faucet: () => import('./setup/faucet.ts'),
@@ -97,7 +100,8 @@ export async function createProgram(argv: readonly string[], world: World, run: 
   const open: Open = (command, fixed) => openSession(world, { ...command.optsWithGlobals(), ...fixed })
   for (const [heading, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading)
-    for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load()))) add(program, open, run)
+    for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load())))
+      add(program, open, run, world)
   }
 
   return program

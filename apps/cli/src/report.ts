@@ -1,6 +1,7 @@
 // The report of a failed command: what happened, what to do next, and the exit code.
 
 import { inspect } from 'node:util'
+import { adviceOn, COMMAND_ADVICE } from '@svc/api/error-advice'
 import {
   BytesDiffer,
   DecryptionError,
@@ -180,7 +181,10 @@ function aboutRefusal({ code, message, hint, docsUrl, inputs, requestId, status,
     code,
     message: `the ${service} refuses: ${message}${wrong} (${code}${request})`,
     // The gateway's advice about a missing file is for those who want to write one.
-    hint: hintAfter(code === 'FILE_NOT_FOUND' ? null : hint, COMMANDS_FOR[code] ?? hintFor(status, code, service)),
+    hint: hintAfter(
+      code === 'FILE_NOT_FOUND' ? null : hint,
+      adviceOn(COMMAND_ADVICE, code) ?? hintFor(status, code, service),
+    ),
     docsUrl,
   }
 }
@@ -193,27 +197,6 @@ function hintFor(status: number, code: string, service: ServiceName): string | n
 /** The gateway's hint is about HTTP, so the command to run follows it. */
 function hintAfter(theirs: string | null, ours: string | null): string | null {
   return theirs !== null && ours !== null ? `${theirs}; here: ${ours}` : (theirs ?? ours)
-}
-
-const COMMANDS_FOR: Record<string, string> = {
-  OWNER_REQUIRED: 'only the wallet that paid may do this: give it with --wallet',
-  OWNER_IDENTITY_MISMATCH: 'only the wallet that paid may do this: give it with --wallet',
-  SIGNATURE_INVALID:
-    'is this the wallet that paid, or an operator of the locker whom the owner has not removed? `svc whoami` shows it',
-  receipt_not_found: 'is this the gateway that sold it? `svc lockers` shows where each locker is',
-  locker_not_found: 'a locker is opened with `svc provision RECEIPT`',
-  attestation_not_available: 'run `svc attest` first',
-  EMPTY_FILE_LIST: 'put files into the locker first: `svc put PATH`',
-  FILE_NOT_FOUND: '`svc ls` shows what is there; folders are for `svc get` and `svc rm -r`',
-  PRECONDITION_FAILED: 'it has changed in the meantime: run the same command again',
-  STORAGE_UNAVAILABLE:
-    'what was stored before is safe; run the same command again later, or add --wait to go on until it is back',
-  EXPIRED_ENVELOPE: 'the clock of this machine may be wrong: `svc doctor` says by how much',
-  ENVELOPE_NOT_YET_VALID: 'the clock of this machine may be wrong: `svc doctor` says by how much',
-  HASH_MISMATCH: 'the file has changed while it was sent: run the same command again',
-  RATE_LIMITED: 'run the same command again then: what is done is skipped',
-  delegation_not_found: '`svc delegations` lists those of this wallet; --wallet names another',
-  DELEGATION_LIMIT_EXCEEDED: '`svc delegations --end ID` ends one',
 }
 
 function aboutUntruth(error: UntrueAnswer | BytesDiffer): ErrorReport {

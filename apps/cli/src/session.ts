@@ -9,19 +9,21 @@ import { confirm } from './output/confirm.ts'
 import { createOutput, type Output, type OutputOptions } from './output/output.ts'
 import { retryNotice } from './output/retry-notice.ts'
 import { shown } from './output/shown.ts'
-import { configFolder, openFolder } from './setup/folder.ts'
+import { openFolder } from './setup/folder.ts'
 import { findLocker, knownLockers, type NamedLocker } from './setup/known-lockers.ts'
 import { readPins } from './setup/pinned.ts'
-import { chosenProfile, type Profile, requireProfile } from './setup/profiles.ts'
+import { namedProfile, type Profile, profileAt } from './setup/profiles.ts'
 import { agentAddress, gatewayUrl, readSettings, type Settings } from './setup/settings.ts'
 import { findKeys, type Key } from './setup/wallet.ts'
 import type { World } from './world.ts'
 
 /** Opens the session of a command. `fixed` takes precedence over the options of the command line. */
-export type Open = (command: Command, fixed?: Pick<GlobalOptions, 'profile'>) => Promise<Session>
+export type Open = (command: Command, fixed?: Pick<GlobalOptions, 'profile' | 'folder'>) => Promise<Session>
 
 export interface GlobalOptions extends OutputOptions {
   profile?: string
+  /** The folder of a profile, instead of its name. */
+  folder?: string
   gateway?: string
   agent?: string
   wallet?: string
@@ -64,9 +66,7 @@ export interface Session {
 export async function openSession(world: World, options: GlobalOptions): Promise<Session> {
   const { env, signal } = world
   const output = createOutput(world, options)
-  const home = configFolder(env)
-  const profile = await chosenProfile(home, env, options.profile)
-  await requireProfile(home, profile)
+  const profile = options.folder === undefined ? await namedProfile(env, options.profile) : profileAt(options.folder)
   const { folder } = profile
   const isNamed = options.profile !== undefined
   const settings = await readSettings(folder, env, settingOptions(options), { isFileFirst: isNamed })

@@ -8,8 +8,7 @@ import { getJson, index, publicUrl } from './gateway.ts'
 
 /** Loads the client library when it is first used. */
 export async function createSignedClient(signer: Signer | null, journal?: Journal): Promise<Client> {
-  const [{ createClient }, lead] = await Promise.all([import('@svc/sdk'), clockLead(), indexRead()])
-  const baseUrl = publicUrl().replace(/\/+$/, '')
+  const [{ createClient }, lead, baseUrl] = await Promise.all([import('@svc/sdk'), clockLead(), knownAddress()])
   const { value: known } = index.now
   return createClient(
     {
@@ -26,8 +25,10 @@ export async function createSignedClient(signer: Signer | null, journal?: Journa
   )
 }
 
-async function indexRead(): Promise<void> {
+/** What the gateway calls itself, asked for if it is not known yet. */
+export async function knownAddress(): Promise<string> {
   if (index.now.value.state !== 'ready') await index.load()
+  return publicUrl().replace(/\/+$/, '')
 }
 
 let lead: Promise<number> | null = null

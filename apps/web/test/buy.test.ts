@@ -38,7 +38,8 @@ async function receiptIdOf(page: Page): Promise<string> {
 const quoteOf = (page: Page) =>
   page.evaluate(() => {
     const id = new URLSearchParams(location.hash.slice(1)).get('purchase')
-    return JSON.parse(localStorage.getItem(`svc page purchase ${id}`) as string).quotes.at(-1)
+    const name = Object.keys(localStorage).find((key) => key.startsWith('svc purchase ') && key.endsWith(` ${id}`))
+    return JSON.parse(localStorage.getItem(name as string) as string).shown.quotes.at(-1)
   }) as Promise<Quote>
 
 /** What the treasury holds of USDC on the primary chain: the only thing that tells how often was paid. */

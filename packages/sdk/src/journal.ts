@@ -23,12 +23,17 @@ export function memoryJournal(): Journal {
   }
 }
 
+/** A journal that can tell what is in it. */
+export interface ListedJournal extends Journal {
+  keys(): string[]
+}
+
 const PREFIX = 'svc '
 
 type KeyValueStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 /** A journal in a browser's storage, which tabs share. Web Locks keep their writes apart where the browser has them. */
-export function storageJournal(storage: KeyValueStorage = localStorage): Journal {
+export function storageJournal(storage: KeyValueStorage = localStorage): ListedJournal {
   function compareAndSet(key: string, value: string | null, expected: string | null): boolean {
     if (storage.getItem(PREFIX + key) !== expected) return false
     if (value === null) storage.removeItem(PREFIX + key)
@@ -43,6 +48,10 @@ export function storageJournal(storage: KeyValueStorage = localStorage): Journal
       if (!locks) return compareAndSet(key, value, expected)
       return locks.request(PREFIX + key, () => compareAndSet(key, value, expected))
     },
+    keys: () =>
+      Object.keys(storage)
+        .filter((name) => name.startsWith(PREFIX))
+        .map((name) => name.slice(PREFIX.length)),
   }
 }
 

@@ -3,7 +3,7 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Overrides } from '../src/context.ts'
 import { memoryJournal } from '../src/journal.ts'
-import { readPurchase } from '../src/purchases/purchase.ts'
+import { readPurchase } from '../src/purchases/purchase-journal.ts'
 import type { SignedPayment } from '../src/wallets/wallet.ts'
 import type { Buyer, Market } from './market.ts'
 

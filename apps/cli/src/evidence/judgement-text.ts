@@ -13,7 +13,8 @@ import { shown } from '../output/shown.ts'
 import type { Style } from '../output/style.ts'
 import { pairs } from '../output/table.ts'
 import type { DecryptionReport } from './decrypted-files.ts'
-import { factsOf, type Judged } from './judgement.ts'
+import type { Judged } from './judgement.ts'
+import { factsOf } from './report.ts'
 
 /** `keysFrom` says where the pinned keys come from. */
 export function judgedText(judged: Judged, keysFrom: string | null, style: Style): string {

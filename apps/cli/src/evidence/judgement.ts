@@ -1,28 +1,16 @@
-import type { DsseFacts } from '@svc/verifier/dsse'
-import type { Fact } from '@svc/verifier/facts'
-import type { ReceiptFacts } from '@svc/verifier/receipt-facts'
 import { type Verdict, verdictOf } from '@svc/verifier/verdict'
-import type { Verification } from '@svc/verifier/verify-bundle'
 import type { ChainReport } from '@svc/verifier/verify-chain'
 import type { DecryptionReport } from './decrypted-files.ts'
 import { wrongFilesText } from './file-names.ts'
+import { type Checked, factsOf } from './report.ts'
 
 /** The result for one bundle. */
-export interface Judged {
+export interface Judged extends Checked {
   path: string
-  verification: Verification
   /** The first names of its list. */
   names: readonly string[]
-  receipt: ReceiptFacts | null
-  /** Null for a bundle of ours. */
-  dsse: DsseFacts | null
   /** Null unless the files were to be decrypted. */
   decryption: DecryptionReport | null
-}
-
-/** All facts about a bundle that could be read. */
-export function factsOf({ verification, receipt, dsse }: Judged): Record<string, Fact> {
-  return verification.refused ? {} : { ...verification.facts, ...dsse, ...receipt }
 }
 
 /** A reason why verification fails. */

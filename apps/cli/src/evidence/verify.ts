@@ -1,13 +1,12 @@
 import { createReadStream } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { access, readFile, stat } from 'node:fs/promises'
 import { addAbortSignal } from 'node:stream'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { folderSource } from '@svc/sdk/node'
-import { MAX_DSSE_BYTES, openDsse } from '@svc/verifier/dsse'
 import { ONLINE_FACTS } from '@svc/verifier/facts'
-import { type ReceiptTexts, readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
-import { type Given, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
+import { type ReceiptTexts, readReceipt, receiptFacts } from '@svc/verifier/receipt-facts'
+import type { Given, VerifiedBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
 import type { Command } from 'commander'
 import { NotVerified, UsageError } from '../errors.ts'
@@ -22,9 +21,11 @@ import { FACT_MEANINGS, FACTS } from './fact-meanings.ts'
 import { MOST_NAMES } from './file-names.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
 import { givenLogs, type LogOptions } from './given-logs.ts'
-import { factsOf, type Judged, objections, verdictOfAll } from './judgement.ts'
+import { type Judged, objections, verdictOfAll } from './judgement.ts'
 import { chainText, decryptionText, judgedText } from './judgement-text.ts'
+import { factsOf, reportOf } from './report.ts'
 import { verdictText } from './verdict-text.ts'
+import { type Verified, verifyChunks } from './verify-chunks.ts'
 
 interface VerifyOptions extends PatternOptions, DecryptOptions, LogOptions {
   keys?: string[]
@@ -202,48 +203,29 @@ function chainDocument({ sequences, problems, isFromStart }: ChainReport): objec
   return { sequences, problems, from_start: isFromStart }
 }
 
-function documentOf(judged: Judged): object {
-  const { path, verification, receipt, decryption } = judged
+function documentOf({ path, decryption, ...checked }: Judged): object {
+  const { verification } = checked
   if (verification.refused) return { bundle: path, ...verification }
-  const { failed, key, receiptId, counted, files, envelope, redacted, log } = verification
+  const { log, ...report } = reportOf({ ...checked, verification })
   return {
     bundle: path,
     refused: null,
-    facts: factsOf(judged),
-    failed,
-    unchecked: uncheckedWith(receipt, verification),
-    key,
-    receipt_id: receiptId,
-    counted: { files: counted.files, total_bytes: counted.totalBytes, merkle_root: counted.merkleRoot },
-    redacted: redacted && {
-      redaction: redacted.redaction,
-      files_shown: redacted.shown,
-      files: redacted.total,
-      left_out: redacted.leftOut,
-    },
-    statement: envelope && { sequence: envelope.body.sequence, statement_digest: envelope.statement_digest },
+    ...report,
+    failed: verification.failed,
+    key: verification.key,
     ...(log && { log }),
-    files,
+    files: verification.files,
     ...(decryption && { decryption }),
   }
 }
 
-type VerifiedFile = Pick<Judged, 'verification' | 'dsse'>
-
-/** Streams a bundle from disk or from standard input: it may be large. A DSSE envelope is small, and opened first. */
-async function verifyFile({ stdin, signal }: World, path: string, given: Given): Promise<VerifiedFile> {
-  if (path === '-') return { verification: await verifyBundle(addAbortSignal(signal, stdin), given), dsse: null }
-  const { size } = await stat(path).catch(() => {
+/** Streams a bundle from disk or from standard input: it may be large. */
+async function verifyFile({ stdin, signal }: World, path: string, given: Given): Promise<Verified> {
+  if (path === '-') return verifyChunks(addAbortSignal(signal, stdin), given)
+  await access(path).catch(() => {
     throw new UsageError(`the bundle ${path} cannot be read`)
   })
-  const opened = size <= MAX_DSSE_BYTES ? openDsse(await readFile(path)) : null
-  if (!opened) {
-    const chunks = createReadStream(path, { highWaterMark: 256 * 1024, signal })
-    return { verification: await verifyBundle(chunks, given), dsse: null }
-  }
-  if ('refused' in opened) return { verification: opened, dsse: null }
-  const verification = await verifyBundle([opened.bundle], given)
-  return { verification, dsse: verification.refused ? null : opened.facts(verification.followed) }
+  return verifyChunks(createReadStream(path, { highWaterMark: 256 * 1024, signal }), given)
 }
 
 /** A receipt as `svc receipt --json` prints it. */

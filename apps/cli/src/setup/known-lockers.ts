@@ -52,12 +52,19 @@ export async function forgetLocker(folder: string, receiptId: string): Promise<b
   return isKnown
 }
 
-/** Oldest first. */
-export async function knownLockers(folder: string): Promise<KnownLocker[]> {
+/** Oldest first. By default a file that cannot be read is an error. */
+export async function knownLockers(
+  folder: string,
+  onUnreadable: (error: unknown) => null = raise,
+): Promise<KnownLocker[]> {
   const names = await readdir(join(folder, 'lockers')).catch(() => [])
   const ids = names.map((name) => name.replace(/\.json$/, '')).filter(isReceiptId)
-  const lockers = await Promise.all(ids.map((id) => readJson<KnownLocker>(fileOf(folder, id))))
+  const lockers = await Promise.all(ids.map((id) => readJson<KnownLocker>(fileOf(folder, id)).catch(onUnreadable)))
   return lockers.filter((locker) => locker !== null).sort((a, b) => (a.added_at < b.added_at ? -1 : 1))
+}
+
+function raise(error: unknown): never {
+  throw error
 }
 
 function fileOf(folder: string, receiptId: string): string {

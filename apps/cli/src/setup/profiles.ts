@@ -5,7 +5,7 @@ import { access, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../errors.ts'
 import type { Environment } from '../world.ts'
-import { openFolder, readJson, writeJson } from './folder.ts'
+import { configFolder, openFolder, readJson, writeJson } from './folder.ts'
 
 export const DEFAULT_PROFILE = 'default'
 
@@ -32,6 +32,19 @@ async function choose(
   const kept = await readJson<{ profile?: unknown }>(choiceFile(home))
   if (kept === null) return [DEFAULT_PROFILE, 'default']
   return [String(kept.profile), '`svc profile use`']
+}
+
+/** The profile that commands use; throws if it does not exist. */
+export async function namedProfile(env: Environment, option: string | undefined): Promise<Profile> {
+  const home = configFolder(env)
+  const profile = await chosenProfile(home, env, option)
+  await requireProfile(home, profile)
+  return profile
+}
+
+/** A profile in a folder of its own. */
+export function profileAt(folder: string): Profile {
+  return { name: folder, folder, from: 'its folder' }
 }
 
 /** Another profile instead of a missing one might pay with another wallet. */

@@ -6,7 +6,7 @@ import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../src/bin/svc.ts', import.meta.url))
 const noNetwork = new URL('../programs/no-network.ts', import.meta.url).href
 const key = vectors.keys.statement_signing.public_key_hex
 

@@ -74,7 +74,7 @@ const NAMES: Record<string, string> = {
 }
 
 function print(
-  { publisher }: Pick<Context, 'publisher'>,
+  { primaryChain }: Pick<Context, 'primaryChain'>,
   { missing, isChainRead, log, awaited }: Examined,
   accepted: Accepted | null = null,
 ): void {
@@ -87,7 +87,7 @@ function print(
   for (const { host, seenAt } of awaited)
     console.log(`journal of ${host}, last seen ${isoSeconds(seenAt)}: not compared with this database`)
   if (!isChainRead)
-    console.error(`The chain was not compared: ${publisher ? 'no node answers' : 'nothing is published'}.`)
+    console.error(`The chain was not compared: ${primaryChain ? 'no node answers' : 'nothing is published'}.`)
   const count = countMissing(missing) + awaited.length + (log ? 1 : 0)
   const lost = accepted ? lostLines(accepted) : []
   for (const line of lost) console.log(`accepted as lost: ${line}`)

@@ -30,7 +30,7 @@ export interface Limit {
   percentOfDay?: number
 }
 
-interface Account {
+export interface Account {
   budget: BudgetName
   limits: readonly Limit[]
 }

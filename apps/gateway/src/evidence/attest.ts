@@ -1,6 +1,5 @@
 // Attests a locker: one version of its manifest becomes the next statement of its receipt.
 
-import { singleFlight } from '@svc/concurrency/sharing'
 import { ServiceError } from '@svc/service/service-error'
 import { lockerNotFound, lockerNotOpen, receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
@@ -8,7 +7,7 @@ import type { Context } from '../context.ts'
 import type { AttestationTable, Locker } from '../db/schema.ts'
 import { findLockerOf } from '../files/store.ts'
 import { takeStatement } from './budget.ts'
-import { createLockerReader } from './read-locker.ts'
+import { readLocker } from './read-locker.ts'
 import type { Attested } from './record.ts'
 import { addStatement, noteOf } from './statements.ts'
 import { findAttestation, findRecord } from './store.ts'
@@ -22,60 +21,58 @@ interface AttestOptions {
   isLimited?: boolean
 }
 
-/** Returns the newest statement, which is a new one if the locker has changed. */
-export type Attest = (locker: Pick<Locker, 'locker_id' | 'receipt_id'>, options?: AttestOptions) => Promise<Attested>
-
 /** The result of a run, which every caller that waited for it shares. */
-interface Run {
+export interface AttestRun {
   /** The manifest version before the locker was read. The run includes at least this version. */
   basis: number
   outcome: Attested | ServiceError
 }
 
-export function createAttest(parts: Context, databaseUrl: string): Attest {
-  const { db } = parts.database
-  const readLocker = createLockerReader(parts, databaseUrl)
-  const share = singleFlight<Run>()
-
-  async function run(
-    locker: Locker,
-    known: AttestationTable | null,
-    { replacing, publish, isLimited }: Required<AttestOptions>,
-  ): Promise<Run> {
-    const basis = locker.manifest_version
-    // Before the work is done. It is decided when the statement is written.
-    if (isLimited && known) takeStatement(parts, locker, known)
-    const snapshot = await readLocker(locker)
-    if (snapshot instanceof ServiceError) return { basis, outcome: snapshot }
-    const work = { snapshot, replacing: known?.sequence ?? null, force: replacing ?? null, publish, isLimited }
-    return { basis, outcome: await addStatement(parts, locker, work) }
-  }
-
-  /** What another process committed may not be in the journal yet. */
-  async function written(attested: Attested): Promise<Attested> {
-    if (!attested.isNew) await parts.continuity.requireWritten(...noteOf(attested.record))
-    return attested
-  }
-
-  return async ({ locker_id, receipt_id }, { replacing, publish = false, isLimited = false } = {}) => {
-    const locker = await findLockerOf(db, { locker_id })
-    if (!locker) throw lockerNotFound()
-    await parts.continuity.requireCurrent()
-    for (;;) {
-      const known = await findAttestation(db, receipt_id)
-      if (known && isCurrent(known, locker) && known.sequence !== replacing) {
-        return written({ record: (await findRecord(db, receipt_id))!, isNew: false })
-      }
-      // A caller who wants a successor does not share a run that may find nothing new, nor one that may be refused.
-      const { basis, outcome } = await share(`${receipt_id} ${replacing} ${isLimited}`, () =>
-        run(locker, known, { replacing, publish, isLimited }),
-      )
-      // A shared run may have begun before the last change that this caller knows of.
-      if (basis < locker.manifest_version) continue
-      if (outcome instanceof ServiceError) throw outcome
-      return written(outcome)
+/** Returns the newest statement, which is a new one if the locker has changed. */
+export async function attest(
+  context: Context,
+  { locker_id, receipt_id }: Pick<Locker, 'locker_id' | 'receipt_id'>,
+  { replacing, publish = false, isLimited = false }: AttestOptions = {},
+): Promise<Attested> {
+  const { database, continuity, attestRuns } = context
+  const locker = await findLockerOf(database.db, { locker_id })
+  if (!locker) throw lockerNotFound()
+  await continuity.requireCurrent()
+  for (;;) {
+    const known = await findAttestation(database.db, receipt_id)
+    if (known && isCurrent(known, locker) && known.sequence !== replacing) {
+      return written(context, { record: (await findRecord(database.db, receipt_id))!, isNew: false })
     }
+    // A caller who wants a successor does not share a run that may find nothing new, nor one that may be refused.
+    const { basis, outcome } = await attestRuns(`${receipt_id} ${replacing} ${isLimited}`, () =>
+      run(context, locker, known, { replacing, publish, isLimited }),
+    )
+    // A shared run may have begun before the last change that this caller knows of.
+    if (basis < locker.manifest_version) continue
+    if (outcome instanceof ServiceError) throw outcome
+    return written(context, outcome)
   }
+}
+
+async function run(
+  context: Context,
+  locker: Locker,
+  known: AttestationTable | null,
+  { replacing, publish, isLimited }: Required<AttestOptions>,
+): Promise<AttestRun> {
+  const basis = locker.manifest_version
+  // Before the work is done. It is decided when the statement is written.
+  if (isLimited && known) takeStatement(context, locker, known)
+  const snapshot = await readLocker(context, locker)
+  if (snapshot instanceof ServiceError) return { basis, outcome: snapshot }
+  const work = { snapshot, replacing: known?.sequence ?? null, force: replacing ?? null, publish, isLimited }
+  return { basis, outcome: await addStatement(context, locker, work) }
+}
+
+/** What another process committed may not be in the journal yet. */
+async function written({ continuity }: Context, attested: Attested): Promise<Attested> {
+  if (!attested.isNew) await continuity.requireWritten(...noteOf(attested.record))
+  return attested
 }
 
 /** Whether the newest statement describes what the locker holds now. */

@@ -1,7 +1,7 @@
 // Reads what a locker holds for a statement: a snapshot of the confirmed files whose bytes are present or, where the
 // gateway is set to hash bytes, are as they were confirmed.
 
-import { limit } from '@svc/concurrency/locks'
+import { type Limit, limit } from '@svc/concurrency/locks'
 import type { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../context.ts'
 import type { Db, Locker } from '../db/schema.ts'
@@ -14,47 +14,55 @@ import type { FindAbsent, Snapshot } from './snapshots/make-snapshot.ts'
 import { takeSnapshot } from './snapshots/take-snapshot.ts'
 import { findFilesOfObjects } from './store.ts'
 
-/** Returns an error if there is nothing that can be attested. */
-type ReadLocker = (locker: Locker) => Promise<Snapshot | ServiceError>
-
 /** Each holds one database connection while it reads and needs a second: less than half of the pool. */
 const MAX_CONCURRENT_SNAPSHOTS = 4
 
-export function createLockerReader(
-  { database: { db, commit }, providers, config }: Pick<Context, 'database' | 'providers' | 'config'>,
-  databaseUrl: string,
-): ReadLocker {
-  const readObject = createObjectReader(providers)
-  const limited = limit(MAX_CONCURRENT_SNAPSHOTS)
+/** How lockers are read for their statements. */
+export interface LockerReading {
+  /** Where the threads of large snapshots connect to. */
+  databaseUrl: string
+  readObject: HashObject
+  /** Of snapshots that are taken at once. */
+  limited: Limit
+}
 
-  const snapshotOf = ({ locker_id: lockerId }: Locker, findAbsent: FindAbsent) =>
-    limited(() => takeSnapshot({ db, commit, databaseUrl, lockerId, findAbsent }))
+export function openLockerReading(providers: Context['providers'], databaseUrl: string): LockerReading {
+  return { databaseUrl, readObject: createObjectReader(providers), limited: limit(MAX_CONCURRENT_SNAPSHOTS) }
+}
 
-  async function readRecordedHashes(locker: Locker): Promise<Snapshot | ServiceError> {
-    const provider = providers.named(locker.provider)
-    return (await snapshotOf(locker, (objects) => provider.absent(objects))) ?? emptyFileList()
+/** Returns an error if there is nothing that can be attested. */
+export async function readLocker(context: Context, locker: Locker): Promise<Snapshot | ServiceError> {
+  const isHashing = context.config.attestations.checkMode === 'bytes_hashed'
+  try {
+    return await (isHashing ? readBytes(context, locker) : readRecordedHashes(context, locker))
+  } catch (error) {
+    throw storageError(error)
   }
+}
 
-  async function readBytes(locker: Locker): Promise<Snapshot | ServiceError> {
-    const check = createByteCheck(db, locker, readObject)
-    let snapshot: Snapshot | null
-    do {
-      await check.readAhead()
-      snapshot = check.changed().length > 0 ? null : await snapshotOf(locker, check.findAbsent)
-      if (check.changed().length > 0) return bytesChanged(check.changed())
-      // The next round is short: it reads only objects that are new.
-    } while (check.isOutdated())
-    return snapshot ?? emptyFileList()
-  }
+async function readRecordedHashes(context: Context, locker: Locker): Promise<Snapshot | ServiceError> {
+  const provider = context.providers.named(locker.provider)
+  return (await snapshotOf(context, locker, (objects) => provider.absent(objects))) ?? emptyFileList()
+}
 
-  const read = config.attestations.checkMode === 'bytes_hashed' ? readBytes : readRecordedHashes
-  return async (locker) => {
-    try {
-      return await read(locker)
-    } catch (error) {
-      throw storageError(error)
-    }
-  }
+async function readBytes(context: Context, locker: Locker): Promise<Snapshot | ServiceError> {
+  const check = createByteCheck(context.database.db, locker, context.lockerReading.readObject)
+  let snapshot: Snapshot | null
+  do {
+    await check.readAhead()
+    snapshot = check.changed().length > 0 ? null : await snapshotOf(context, locker, check.findAbsent)
+    if (check.changed().length > 0) return bytesChanged(check.changed())
+    // The next round is short: it reads only objects that are new.
+  } while (check.isOutdated())
+  return snapshot ?? emptyFileList()
+}
+
+function snapshotOf(
+  { database: { db, commit }, lockerReading: { databaseUrl, limited } }: Context,
+  { locker_id: lockerId }: Locker,
+  findAbsent: FindAbsent,
+): Promise<Snapshot | null> {
+  return limited(() => takeSnapshot({ db, commit, databaseUrl, lockerId, findAbsent }))
 }
 
 /** Hashes the bytes of all files that are to be attested, and compares them with the recorded hashes (AMB-34). */

@@ -1,10 +1,14 @@
+import { type SingleFlight, singleFlight } from '@svc/concurrency/sharing'
 import type { Secrets } from '../config.ts'
 import type { Context } from '../context.ts'
-import { type Attest, createAttest } from './attest.ts'
+import type { AttestRun } from './attest.ts'
+import { type LockerReading, openLockerReading } from './read-locker.ts'
+import { openProofCache, type ProofCache } from './snapshots/prove-file.ts'
 
 interface AttestationsState {
-  /** Brings the statements of a receipt up to date. */
-  attest: Attest
+  attestRuns: SingleFlight<AttestRun>
+  lockerReading: LockerReading
+  proofCache: ProofCache
 }
 
 declare module '../context.ts' {
@@ -12,5 +16,9 @@ declare module '../context.ts' {
 }
 
 export function openAttestations(context: Context, { databaseUrl }: Pick<Secrets, 'databaseUrl'>): AttestationsState {
-  return { attest: createAttest(context, databaseUrl) }
+  return {
+    attestRuns: singleFlight(),
+    lockerReading: openLockerReading(context.providers, databaseUrl),
+    proofCache: openProofCache(),
+  }
 }

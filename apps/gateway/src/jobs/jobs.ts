@@ -6,17 +6,17 @@ import { ServiceError } from '@svc/service/service-error'
 import { sweepKeys } from '../adapters/s3/credentials/sweep-keys.ts'
 import { forgetSpending } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
+import { ATTEST_ATTEMPTS, runAttestJob } from '../evidence/attest-job.ts'
 import { DELIVERY_ATTEMPTS, deliverObject, dropStaged } from '../files/delivery/deliver-object.ts'
 import { sweepDeliveries } from '../files/delivery/schedule.ts'
 import { resumeFinalizations, sweepSessions } from '../files/parts/close-session.ts'
 import { sweepObjects } from '../files/sweep-objects.ts'
-import { ATTEST_ATTEMPTS, runAttestJob } from '../publication/attest-job.ts'
-import { runAttestPaymentJob } from '../publication/attest-payment.ts'
 import { cronAttest } from '../publication/cron-attest.ts'
-import { retryEntries, writeEntry } from '../publication/evm-registry/write-entry.ts'
-import { anchorLog } from '../publication/log-anchors/anchor-log.ts'
+import { writeEntry } from '../publication/evm-registry/entries.ts'
+import { runAttestPaymentJob } from '../publication/payment-codes.ts'
+import { watch } from '../publication/publisher.ts'
+import { PUBLISHERS } from '../publication/publishers.ts'
 import { PUSH_ATTEMPTS, runPushJob } from '../publication/push.ts'
-import { watchPublications } from '../publication/watch-publications.ts'
 import { watchPayments } from '../purchases/protocols/solana-pay/watch.ts'
 import { resumeSettlements } from '../purchases/protocols/x402/settle.ts'
 import { sweepQuotes } from '../purchases/sweep.ts'
@@ -30,7 +30,7 @@ type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
 
 /** Call this once. From then on the workers do what is due. */
 export function registerJobs(context: Context): void {
-  const { queue, config, rateLimiter, database, continuity, publisher, evmRegistry, settlers } = context
+  const { queue, config, rateLimiter, database, continuity, settlers } = context
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
   const deliveries: HandleOptions = { concurrency: 4, maxAttempts: DELIVERY_ATTEMPTS }
 
@@ -45,9 +45,8 @@ export function registerJobs(context: Context): void {
   handle('drop-staged', deliveries, ({ object_id }, { signal }) => dropStaged(context, object_id, signal))
 
   if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(context, {}))
-  if (publisher) regularly(15, 'watch-publications', () => watchPublications(context))
-  if (publisher && config.anchors.logSeconds > 0) regularly(15, 'anchor-log', () => anchorLog(context))
-  if (evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(context, {}))
+  for (const publisher of PUBLISHERS)
+    if (publisher.isOn(context)) regularly(publisher.seconds, publisher.job, () => watch(context, publisher))
   if (settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(context))
   regularly(60, 'watch-payments', (run) => watchPayments(context, run.signal))
   regularly(60, 'forget-nonces', () => database.commit((tx) => forgetNonces(tx, unixNow(context))))

@@ -1,7 +1,8 @@
-// The pages as `apps/web` builds them, read once: they are small, and a request then needs no disk.
+// The pages as `apps/web` builds them. A file is read when it is first asked for, and kept: most browsers want the same
+// compressed form, and all forms of all files take 6 MB.
 
 import { hash } from 'node:crypto'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
 export interface BuiltPages {
@@ -25,10 +26,12 @@ interface DeclaredPage {
 
 export interface Asset {
   contentType: string
-  plain: Buffer
+  plain: ReadAsset
   /** By content coding, the best first. */
-  compressed: readonly (readonly [coding: string, bytes: Buffer])[]
+  compressed: readonly (readonly [coding: string, read: ReadAsset])[]
 }
+
+type ReadAsset = () => Buffer
 
 /** What the build notes about itself. */
 interface NewestBuild {
@@ -51,30 +54,37 @@ export function readBuiltPages(folder: string): BuiltPages | null {
   if (!existsSync(note)) return null
   const { version, folder: build, pages = [] }: NewestBuild = JSON.parse(readFileSync(note, 'utf8'))
   const assets = join(folder, build, 'assets')
-  const names = globSync('*', { cwd: assets }).filter((name) => extname(name) in TYPES && extname(name) !== '.html')
+  const names = readdirSync(assets).filter((name) => extname(name) in TYPES && extname(name) !== '.html')
   return {
     version,
     pages,
     html: readFileSync(join(folder, build, 'index.html'), 'utf8'),
-    assets: new Map(names.map((name) => [name, readAsset(join(assets, name))])),
+    assets: new Map(names.map((name) => [name, assetOf(join(assets, name))])),
     savedCopy: readSavedCopy(join(folder, build, 'verify.html')),
   }
 }
 
 function readSavedCopy(file: string): BuiltPages['savedCopy'] {
   if (!existsSync(file)) return null
-  const asset = readAsset(file)
-  return { asset, sha256: hash('sha256', asset.plain) }
+  return { asset: assetOf(file), sha256: hash('sha256', readFileSync(file)) }
 }
 
-function readAsset(file: string): Asset {
+function assetOf(file: string): Asset {
   const codings = [
     ['br', `${file}.br`],
     ['gzip', `${file}.gz`],
   ] as const
   return {
     contentType: TYPES[extname(file)] as string,
-    plain: readFileSync(file),
-    compressed: codings.filter(([, path]) => existsSync(path)).map(([coding, path]) => [coding, readFileSync(path)]),
+    plain: readOnce(file),
+    compressed: codings.filter(([, path]) => existsSync(path)).map(([coding, path]) => [coding, readOnce(path)]),
+  }
+}
+
+function readOnce(file: string): ReadAsset {
+  let bytes: Buffer | null = null
+  return () => {
+    bytes ??= readFileSync(file)
+    return bytes
   }
 }

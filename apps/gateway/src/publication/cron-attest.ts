@@ -6,8 +6,10 @@ import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
+import { attest } from '../evidence/attest.ts'
 import { secondsToWait } from '../evidence/budget.ts'
 import { type DueLocker, deleteCronFailure, findDueLockers, recordCronFailure } from '../evidence/store.ts'
+import { publishNewest } from './push.ts'
 
 /** A locker that failed waits this many seconds, so that it does not block the others. */
 const PAUSE = { retryable: 60, permanent: 3600 }
@@ -61,11 +63,11 @@ async function reattest(
     const publish = context.config.attestations.cron.publish && anchoring === 'each'
     if (!isPushDue) {
       const successor = isAged ? { replacing: sequence } : { isLimited: true }
-      const { isNew } = await context.attest(locker, { ...successor, publish })
+      const { isNew } = await attest(context, locker, { ...successor, publish })
       await commit((tx) => deleteCronFailure(tx, locker.receipt_id))
       if (!isNew) return 'skipped'
     }
-    return publish ? statusAfter(await context.push(locker.receipt_id)) : 'attested'
+    return publish ? statusAfter(await publishNewest(context, locker.receipt_id)) : 'attested'
   } catch (error) {
     const code = error instanceof ServiceError ? error.code : 'internal_error'
     context.log.warn({ locker_id: locker.locker_id, code, err: error }, 'cannot attest a locker again')

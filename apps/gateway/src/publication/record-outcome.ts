@@ -2,7 +2,7 @@
 // together, and only once, even when several processes see the outcome at the same time.
 
 import type { Anchor } from '@svc/api/attestations'
-import type { Costs, SolanaNodes } from '@svc/payments/solana/nodes'
+import type { Costs } from '@svc/payments/solana/nodes'
 import type { SolanaOutcome } from '@svc/payments/solana/outcome'
 import { giveBack } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
@@ -10,7 +10,7 @@ import { anchorKey } from '../continuity/documents.ts'
 import type { Note, Noted } from '../continuity/noted.ts'
 import type { AttestationTable, PublicationTable, Tx } from '../db/schema.ts'
 import { anchorError, NotPublished } from './errors.ts'
-import type { QueueEntry } from './publishing.ts'
+import { queueEntry } from './evm-registry/entries.ts'
 import {
   changePublication,
   findAnchor,
@@ -22,28 +22,48 @@ import {
 } from './store.ts'
 
 type Parts = Pick<Context, 'database' | 'now'>
-type Recorder = Parts & { queueEntry: QueueEntry | null }
+type Recorder = Parts & Pick<Context, 'primaryChain' | 'queue' | 'evmRegistry'>
 type Landed = Extract<SolanaOutcome, { outcome: 'landed' }>
 type Lost = Extract<SolanaOutcome, { outcome: 'failed' | 'expired' }>
 
 /** Answers why the transaction does not publish its statement; null when it does. */
 export async function recordOutcome(
   parts: Recorder,
-  nodes: Pick<SolanaNodes, 'costs'>,
   sent: PublicationTable,
   found: SolanaOutcome,
 ): Promise<NotPublished | null> {
+  if (sent.state === 'landed') return recordLater(parts, sent, found)
   if (found.outcome === 'pending') return recordPending(parts, sent)
   if (found.outcome === 'landed') {
-    const costs = await nodes.costs(sent.tx).catch(() => null)
+    const costs = await parts.primaryChain!.nodes.costs(sent.tx).catch(() => null)
     if (!costs) return recordPending(parts, sent)
     await recordLanded(parts, sent, found, costs)
     return null
   }
   const problem = lostTransaction(sent, found)
   // A transaction that failed on chain has cost its fee.
-  const costs = found.outcome === 'failed' ? await nodes.costs(sent.tx).catch(() => null) : null
+  const costs = found.outcome === 'failed' ? await parts.primaryChain!.nodes.costs(sent.tx).catch(() => null) : null
   await recordLost(parts, sent, problem, costs?.feeLamports)
+  return problem
+}
+
+/** Once it has landed: when it is final, and for the rare case that the chain drops a confirmed block. */
+async function recordLater(
+  parts: Recorder,
+  landed: PublicationTable,
+  found: SolanaOutcome,
+): Promise<NotPublished | null> {
+  const { database, queue } = parts
+  if (found.outcome === 'pending') return null
+  if (found.outcome === 'landed') {
+    const anchor = found.commitment === 'finalized' ? await findAnchor(database.db, landed) : null
+    if (anchor) await recordFinalized(parts, landed, anchor)
+    return null
+  }
+  const problem = lostTransaction(landed, found)
+  const { receipt_id } = landed
+  await recordLost(parts, landed, problem)
+  await database.commit((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))
   return problem
 }
 
@@ -51,6 +71,11 @@ export function lostTransaction({ tx }: Pick<PublicationTable, 'tx'>, lost: Lost
   return lost.outcome === 'failed'
     ? new NotPublished('transaction_failed', lost.error, { tx })
     : new NotPublished('transaction_expired', 'the chain did not take it while it was valid', { tx })
+}
+
+export function outcomeUnknown({ tx }: { tx: string }): NotPublished {
+  const problem = 'it is not known yet whether the chain took the transaction'
+  return new NotPublished('outcome_unknown', problem, { tx, isAmbiguous: true })
 }
 
 export async function recordLanded(
@@ -74,7 +99,7 @@ export async function recordLanded(
     note(outcomeOf(publication, state))
     await setAnchor(tx, publication, anchor)
     await setStanding(tx, standing, publication, { status: 'complete', at, error: null })
-    await parts.queueEntry?.(tx, publication, costs.slot)
+    await queueEntry(tx, parts, publication, costs.slot)
   })
 }
 
@@ -109,10 +134,7 @@ export async function recordLost(
 
 /** The transaction stays open and is resolved later. */
 export async function recordPending(parts: Parts, publication: PublicationTable): Promise<NotPublished> {
-  const problem = new NotPublished('outcome_unknown', 'it is not known yet whether the chain took the transaction', {
-    tx: publication.tx,
-    isAmbiguous: true,
-  })
+  const problem = outcomeUnknown(publication)
   await change(parts, publication, async (tx, { standing, at }) => {
     const isOpen = await changePublication(tx, publication, { state: publication.state })
     if (isOpen)

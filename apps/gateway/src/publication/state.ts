@@ -1,20 +1,18 @@
+import type { PushResult } from '@svc/api/attestations'
 import { ROLES } from '@svc/api/networks'
+import { type SingleFlight, singleFlight } from '@svc/concurrency/sharing'
 import type { Secrets } from '../config.ts'
 import type { Context } from '../context.ts'
 import { createEvmRegistry, type EvmRegistry } from './evm-registry/client.ts'
-import { createEntryQueue } from './evm-registry/queue-entry.ts'
-import { openPublisher, type Publisher } from './publisher.ts'
-import type { Push, QueueEntry } from './publishing.ts'
-import { createPush } from './push.ts'
+import { openPrimaryChain, type PrimaryChain } from './primary-chain.ts'
 
 interface PublicationState {
   /** Null where nothing is published on the primary chain. */
-  publisher: Publisher | null
+  primaryChain: PrimaryChain | null
   /** Null where no registry of the EVM chain is configured. */
   evmRegistry: EvmRegistry | null
-  /** Null where there is none. */
-  queueEntry: QueueEntry | null
-  push: Push
+  /** Those that are under way, by receipt and sequence. */
+  pushes: SingleFlight<PushResult | 'superseded'>
 }
 
 declare module '../context.ts' {
@@ -24,14 +22,12 @@ declare module '../context.ts' {
 type AnchorSecrets = Pick<Secrets, 'rpcUrls' | 'evmRegistryKey'>
 
 export function openPublication(context: Context, secrets: AnchorSecrets): PublicationState {
-  const { config, signers, queue } = context
-  const publisher = openPublisher(config.anchors, signers.publication, {
+  const { config, signers } = context
+  const primaryChain = openPrimaryChain(config.anchors, signers.publication, {
     rpcUrls: secrets.rpcUrls.get(ROLES.publication) ?? [],
     quorum: config.payments.chains.get(ROLES.publication)?.quorum ?? 1,
   })
-  const evmRegistry = openEvmRegistry(context, secrets)
-  const queueEntry = createEntryQueue({ queue, evmRegistry })
-  return { publisher, evmRegistry, queueEntry, push: createPush({ ...context, queueEntry }, publisher) }
+  return { primaryChain, evmRegistry: openEvmRegistry(context, secrets), pushes: singleFlight() }
 }
 
 function openEvmRegistry({ config }: Context, { rpcUrls, evmRegistryKey }: AnchorSecrets): EvmRegistry | null {

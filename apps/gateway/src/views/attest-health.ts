@@ -35,8 +35,8 @@ export async function attestationCounts(
 }
 
 async function anchorCosts(context: Context): Promise<AnchorCosts | null> {
-  const { publisher, publishingCosts, database } = context
-  if (!publisher) return null
+  const { primaryChain, publishingCosts, database } = context
+  if (!primaryChain) return null
   const [totals, balance, { failed }, error] = await Promise.all([
     publishingCosts.totals(),
     publishingCosts.balance(),
@@ -51,7 +51,7 @@ async function anchorCosts(context: Context): Promise<AnchorCosts | null> {
     expired: byState.expired,
     fee_lamports_total: feeLamports,
     rent_lamports_total: rentLamports,
-    publication_key: publisher.signer,
+    publication_key: primaryChain.signer,
     balance_lamports: 'lamports' in balance ? Number(balance.lamports) : null,
     low_balance: balance.state === 'low',
     ...(error && { retrying: { count: failed, last_error: (JSON.parse(error) as AnchorError).error } }),

@@ -39,7 +39,7 @@ interface PublicationKey {
   nodes: { balance(address: string): Promise<bigint> }
 }
 
-type Parts = Pick<Context, 'config' | 'database' | 'now' | 'log'> & { publisher: PublicationKey | null }
+type Parts = Pick<Context, 'config' | 'database' | 'now' | 'log'> & { primaryChain: PublicationKey | null }
 
 const TOTALS_WAIT_MS = 8_000
 
@@ -61,9 +61,9 @@ const BALANCE_WAIT_MS = 2_000
 /** The chain rejects a transaction that would leave its payer less than this. */
 const UNSPENDABLE = 890_880n
 
-function createBalance({ publisher, config, database, now }: Parts): ReadPublicationBalance {
-  if (!publisher) return async () => ({ state: 'disabled' })
-  const { nodes, signer: address } = publisher
+function createBalance({ primaryChain, config, database, now }: Parts): ReadPublicationBalance {
+  if (!primaryChain) return async () => ({ state: 'disabled' })
+  const { nodes, signer: address } = primaryChain
   const low = BigInt(config.anchors.lowBalanceLamports)
 
   async function read() {

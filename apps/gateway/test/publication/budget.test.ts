@@ -7,7 +7,8 @@ import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { createLog } from '@svc/service/program/log'
 import { describe, expect, it } from 'vitest'
 import { forgetSpending } from '../../src/budgets/budgets.ts'
-import { watchPublications } from '../../src/publication/watch-publications.ts'
+import { watch } from '../../src/publication/publisher.ts'
+import { STATEMENTS } from '../../src/publication/statements.ts'
 import { attest } from '../evidence/attest.ts'
 import {
   expectAnchors,
@@ -116,7 +117,7 @@ forEachDatabase('the budget of a receipt', (database) => {
     testbed.chain.expireBlockhashes()
     testbed.node.behave(honestly)
     testbed.clock.advance(60)
-    await watchPublications(impatient.gateway.context)
+    await watch(impatient.gateway.context, STATEMENTS)
     expect((await publicationsOf(one, locker)).map(({ state }) => state)).toEqual(['expired'])
     expect((await push(await testbed.open(limited), locker)).status).toBe('pushed')
   })

@@ -1,7 +1,8 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
-import { runAttestJob } from '../../src/publication/attest-job.ts'
+import { attest as attestLocker } from '../../src/evidence/attest.ts'
+import { runAttestJob } from '../../src/evidence/attest-job.ts'
 import { attest } from '../evidence/attest.ts'
 import {
   expectAnchors,
@@ -120,7 +121,7 @@ forEachDatabase('publishing while other things happen', (database) => {
   it('ANCH-11 AMB-33 a statement made by a call that does not publish is published by one that does', async () => {
     const { context } = automatic.gateway
     const { lockerId: locker_id, receiptId: receipt_id } = locker
-    const withoutPush = context.attest({ locker_id, receipt_id })
+    const withoutPush = attestLocker(context, { locker_id, receipt_id })
     await Promise.all([withoutPush, runAttestJob(context, receipt_id, 1)])
     await context.queue.drain()
     await expectAnchors(house, testbed.chain, locker, [true])

@@ -67,7 +67,7 @@ describe('the attestation registry', () => {
 
     const { tx, credential, schema } = await setUp(house)
     expect(tx).not.toBeNull()
-    const { signer } = house.gateway.context.publisher!
+    const { signer } = house.gateway.context.primaryChain!
     const made = getCredentialDecoder().decode((await account(credential))!)
     expect(made).toMatchObject({ authority: signer, authorizedSigners: [signer] })
     expect(Buffer.from(made.name).toString()).toBe('another')

@@ -10,6 +10,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import type { PublicationTable } from '../../src/db/schema.ts'
 import { NotPublished } from '../../src/publication/errors.ts'
+import { watch } from '../../src/publication/publisher.ts'
 import {
   recordFinalized,
   recordLanded,
@@ -17,7 +18,7 @@ import {
   recordNotSent,
   recordPending,
 } from '../../src/publication/record-outcome.ts'
-import { watchPublications } from '../../src/publication/watch-publications.ts'
+import { STATEMENTS } from '../../src/publication/statements.ts'
 import { attest, statementsOf, statusOf } from '../evidence/attest.ts'
 import {
   expectAnchors,
@@ -56,7 +57,7 @@ forEachDatabase('watching publications', (database) => {
     await writable(house.gateway.context.database.db).deleteFrom('publications').execute()
     locker = await filledLocker(house)
   })
-  const watch = (of = house) => watchPublications(of.gateway.context)
+  const watchStatements = (of = house) => watch(of.gateway.context, STATEMENTS)
   const drain = () => house.gateway.context.queue.drain()
   const anchorError = async () => JSON.parse((await statusOf(house, locker))?.anchor_error ?? 'null')
 
@@ -65,7 +66,7 @@ forEachDatabase('watching publications', (database) => {
     await locker.put('b', 'b')
     await house.send('POST', '/v1/internal/attest', { receipt_id: locker.receiptId, push: false })
     testbed.chain.settle()
-    await watch()
+    await watchStatements()
     const [anchor] = await expectAnchors(house, testbed.chain, locker, [true, false])
     expect(anchor).toMatchObject({ finalized: true })
     expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 2 })
@@ -77,11 +78,11 @@ forEachDatabase('watching publications', (database) => {
     await drain()
     const { wire } = testbed.chain.transaction(anchor!.tx)!
     testbed.chain.fork({ drop: [anchor!.tx] })
-    await watch()
+    await watchStatements()
     // Somebody may send it again until it has expired.
     expect(await statusOf(house, locker)).toMatchObject({ status: 'complete' })
     expire()
-    await watch()
+    await watchStatements()
     await expectAnchors(house, testbed.chain, locker, [false])
     expect(await statusOf(house, locker)).toMatchObject({ status: 'computed' })
     expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: anchor?.tx })
@@ -98,7 +99,7 @@ forEachDatabase('watching publications', (database) => {
     await drain()
     const failed = { slot: 1, confirmations: null, err: 'AccountInUse', confirmationStatus: 'finalized' }
     testbed.node.behave(withResult('getSignatureStatuses', allAre(failed)))
-    await watch()
+    await watchStatements()
     await expectAnchors(house, testbed.chain, locker, [false])
     expect(await anchorError()).toMatchObject({ tx_signature: anchor?.tx, ambiguous: false })
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'failed' }])
@@ -109,7 +110,7 @@ forEachDatabase('watching publications', (database) => {
     await attest(noWait, locker)
     testbed.node.behave(honestly)
     const { tx } = (await publicationsOf(house, locker))[0]!
-    await watch()
+    await watchStatements()
     expect(testbed.chain.transaction(tx)).toBeUndefined()
     // While a push may wait for it, watching leaves it alone. Then one watch sends it, and the next finds it.
     testbed.clock.advance(35)
@@ -117,12 +118,12 @@ forEachDatabase('watching publications', (database) => {
     const requireWritten = () => Promise.reject(new Error('the disk is full'))
     const full = { ...context, continuity: { ...context.continuity, requireWritten } }
     const sent = await transactionsOf(testbed.chain, async () => {
-      await expect(watchPublications(full)).rejects.toThrow('the disk is full')
+      await expect(watch(full, STATEMENTS)).rejects.toThrow('the disk is full')
       expect(testbed.chain.transaction(tx)).toBeUndefined()
-      await watch()
+      await watchStatements()
       expect(await anchorError()).toMatchObject({ ambiguous: true, tx_signature: tx })
       testbed.chain.settle()
-      await watch()
+      await watchStatements()
     })
     expect(sent).toBe(1)
     expect(await expectAnchors(house, testbed.chain, locker, [true])).toMatchObject([{ tx }])
@@ -134,12 +135,12 @@ forEachDatabase('watching publications', (database) => {
     await attest(noWait, locker)
     testbed.clock.advance(100)
     testbed.node.behave(() => ({ status: 503, body: 'out of order' }))
-    await watch()
+    await watchStatements()
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'sent' }])
     expect(await anchorError()).toMatchObject({ ambiguous: true })
     testbed.node.behave(honestly)
     expire()
-    await watch()
+    await watchStatements()
     const [lost] = await publicationsOf(house, locker)
     expect(lost).toMatchObject({ state: 'expired' })
     expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: lost!.tx })
@@ -154,10 +155,10 @@ forEachDatabase('watching publications', (database) => {
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.clock.advance(100)
-    await watch()
+    await watchStatements()
     expect(await ageOf()).toBe(100)
     expire()
-    await watch()
+    await watchStatements()
     expect(await ageOf()).toBe(102)
     testbed.node.behave(honestly)
     await push(house, locker)
@@ -168,7 +169,7 @@ forEachDatabase('watching publications', (database) => {
 it('ANCH-07 AMB-64 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
   const [house, off] = [await testbed.open(), await testbed.open({ ANCHORS: 'off' })]
   const asked = testbed.node.calls.length
-  for (const { gateway } of [house, off]) await watchPublications(gateway.context)
+  for (const { gateway } of [house, off]) await watch(gateway.context, STATEMENTS)
   expect(testbed.node.calls.slice(asked)).toEqual([])
   expect(Object.keys(await off.gateway.context.queue.counts())).not.toContain('watch-publications')
 })
@@ -191,9 +192,9 @@ it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for
   expire()
   const open = async () =>
     (await publicationsOf(house, locker)).filter(({ state, sequence }) => state === 'landed' && sequence >= 1000)
-  await watchPublications(house.gateway.context)
+  await watch(house.gateway.context, STATEMENTS)
   expect(await open()).toHaveLength(4)
-  await watchPublications(house.gateway.context)
+  await watch(house.gateway.context, STATEMENTS)
   expect(await open()).toEqual([])
   await expectAnchors(house, testbed.chain, locker, [true])
 })
@@ -212,7 +213,7 @@ forEachDatabase('the outcome of a transaction is recorded once', (database) => {
     locker = await filledLocker(house)
     await attest(house, locker)
     testbed.chain.settle()
-    await watchPublications(house.gateway.context)
+    await watch(house.gateway.context, STATEMENTS)
     stale = { ...(await publicationsOf(house, locker))[0]!, state: 'sent' }
   })
 

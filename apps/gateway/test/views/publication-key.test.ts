@@ -12,7 +12,8 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import type { Variables } from '@svc/service/program/config'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { watchPublications } from '../../src/publication/watch-publications.ts'
+import { watch } from '../../src/publication/publisher.ts'
+import { STATEMENTS } from '../../src/publication/statements.ts'
 import { attest } from '../evidence/attest.ts'
 import { filledLocker, startAnchorTestbed } from '../publication/anchor-testbed.ts'
 import { DOWN, holdAt } from '../publication/node-faults.ts'
@@ -111,7 +112,7 @@ forEachDatabase('the costs of anchors', (database) => {
     ;({ house, key } = await openWith(10_000_000, { DATABASE_URL: database.url }))
     for (const _ of ['one', 'two']) await attest(house, await filledLocker(house))
     harbour.chain.settle()
-    await watchPublications(house.gateway.context)
+    await watch(house.gateway.context, STATEMENTS)
     const row = { receipt_id: 'rcpt_x', draft: '{}', raw: '', last_valid_height: 1, sent_at: 1 }
     await writable(house.gateway.context.database.db)
       .insertInto('publications')

@@ -1,7 +1,7 @@
 // Failures in words: what went wrong, and what to do next.
 
 import { useSignal } from '@preact/signals'
-import type { ErrorCode } from '@svc/api/errors'
+import { adviceOn, PAGE_ADVICE } from '@svc/api/error-advice'
 import { GatewayError, NoAnswer, UntrueAnswer } from '@svc/sdk/errors'
 import { printable } from '@svc/verifier/untrusted'
 import { common } from '#texts/common'
@@ -15,25 +15,6 @@ export interface Problem {
   code: string | null
 }
 
-const BY_CODE: Partial<Record<ErrorCode, readonly string[]>> = {
-  SIGNATURE_INVALID: t.notKnown,
-  OWNER_REQUIRED: t.ownerOnly,
-  EXPIRED_ENVELOPE: t.expired,
-  ENVELOPE_NOT_YET_VALID: t.clock,
-  AUDIENCE_MISMATCH: t.audience,
-  locker_not_found: t.notOpen,
-  receipt_not_found: t.noReceipt,
-  receipt_is_renewal: t.renewal,
-  LOCKER_LIMIT_EXCEEDED: t.tooManyLockers,
-  OPERATOR_LIMIT_EXCEEDED: t.tooManyOperators,
-  OPERATOR_NOT_FOUND: t.notOperator,
-  LOCKER_CAPACITY_EXCEEDED: t.overTerms,
-  EMPTY_FILE_LIST: t.empty,
-  CONTENT_HASH_CHANGED: t.changed,
-  STORAGE_UNAVAILABLE: t.storage,
-  anchor_failed: t.anchor,
-}
-
 export function explain(error: unknown): Problem {
   const code = error instanceof GatewayError ? error.code : null
   const [title = '', text = ''] = wordsFor(error)
@@ -44,11 +25,7 @@ function wordsFor(error: unknown): readonly string[] {
   if (error instanceof GatewayError) {
     const { code, status, message, hint, retryAfter } = error
     if (code === 'RATE_LIMITED' && retryAfter !== null) return t.busy(retryAfter)
-    // Of newer gateways, whose operator may restrict a locker.
-    if (status === 423) return t.frozen
-    if (status === 451) return t.takenDown
-    const known = Object.hasOwn(BY_CODE, code) ? BY_CODE[code as ErrorCode] : undefined
-    return known ?? (status >= 502 ? t.unavailable : t.other(message, hint))
+    return adviceOn(PAGE_ADVICE, code) ?? (status >= 502 ? t.unavailable : t.other(message, hint))
   }
   if (error instanceof NoAnswer) return t.noAnswer
   if (error instanceof UntrueAnswer) return t.untrue(error.message)

@@ -38,8 +38,6 @@ export async function seedStatement(
     ...context,
     config: { ...config, attestations: { ...config.attestations, checkMode } },
     statementKeys: { ...statementKeys, ...(given && { current: async () => given }) },
-    publisher: null,
-    queueEntry: null,
   }
   await context.continuity.requireCurrent()
   const snapshot = await snapshotOf(context, locker, options.databaseUrl)

@@ -1,7 +1,7 @@
 // Prices from a server with the Hermes protocol: one request for all coins, each price judged by itself.
 
-import { readAtMost } from '@svc/protocol/read-at-most'
 import { displayAmount } from '../amounts.ts'
+import { createHttpClient, type TextAnswer } from '../nodes/http-client.ts'
 import type { PriceReading, PriceSource } from './price-oracle.ts'
 
 export interface HermesOptions {
@@ -26,42 +26,33 @@ interface WirePrice {
 }
 
 type Updates = ReadonlyMap<string, unknown>
+type Ask = (ids: readonly string[], signal: AbortSignal) => Promise<TextAnswer>
 
 export function createHermesSource(options: HermesOptions): PriceSource {
   const feeds = Object.entries(options.feeds).map(([symbol, id]) => ({ symbol, id: normalId(id) }))
+  const client = createHttpClient()
+  const headers = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
+  const ask: Ask = (ids, signal) => client(latestPrices(options, ids), { method: 'GET', headers }, signal)
   return async () => {
-    const signal = AbortSignal.timeout(options.timeoutMs)
-    const updates = await askForAll(
-      options,
-      feeds.map(({ id }) => id),
-      signal,
-    )
+    const ids = feeds.map(({ id }) => id)
+    const updates = await askForAll(ask, ids, AbortSignal.timeout(options.timeoutMs))
     return Object.fromEntries(feeds.map(({ symbol, id }) => [symbol, judge(options, updates.get(id))]))
   }
 }
 
 /** A feed that is unknown or not granted to the key gets the whole request refused; then each is asked for alone. */
-async function askForAll(options: HermesOptions, ids: readonly string[], signal: AbortSignal): Promise<Updates> {
-  const response = await ask(options, ids, signal)
-  if (response.ok) return readUpdates(await readJson(response))
-  await response.body?.cancel()
-  const isOneToBlame = [400, 403, 404].includes(response.status) && ids.length > 1
-  if (!isOneToBlame) throw new Error(`status ${response.status}`)
-  const alone = await Promise.allSettled(ids.map((id) => askForAll(options, [id], signal)))
+async function askForAll(ask: Ask, ids: readonly string[], signal: AbortSignal): Promise<Updates> {
+  const { status, body } = await ask(ids, signal)
+  if (status >= 200 && status < 300) return readUpdates(JSON.parse(body))
+  const isOneToBlame = [400, 403, 404].includes(status) && ids.length > 1
+  if (!isOneToBlame) throw new Error(`status ${status}`)
+  const alone = await Promise.allSettled(ids.map((id) => askForAll(ask, [id], signal)))
   return new Map(alone.flatMap((result) => (result.status === 'fulfilled' ? [...result.value] : [])))
 }
 
-function ask({ baseUrl, apiKey }: HermesOptions, ids: readonly string[], signal: AbortSignal): Promise<Response> {
+function latestPrices({ baseUrl }: HermesOptions, ids: readonly string[]): URL {
   const query = new URLSearchParams([...ids.map((id) => ['ids[]', id]), ['parsed', 'true']])
-  const headers = apiKey ? { authorization: `Bearer ${apiKey}` } : {}
-  return fetch(`${baseUrl}/v2/updates/price/latest?${query}`, { headers, signal })
-}
-
-/** Three prices take two kilobytes, with the proofs that nobody asks for here. */
-const MAX_ANSWER_BYTES = 1_048_576
-
-async function readJson({ body }: Response): Promise<unknown> {
-  return JSON.parse(new TextDecoder().decode(await readAtMost(MAX_ANSWER_BYTES, body ?? [])))
+  return new URL(`${baseUrl}/v2/updates/price/latest?${query}`)
 }
 
 function readUpdates(answer: unknown): Updates {

@@ -4,12 +4,13 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../context.ts'
 import { GatewayError, PaymentError } from '../errors.ts'
-import { type Journal, type JournalEntry, journalEntry } from '../journal.ts'
+import type { JournalEntry } from '../journal.ts'
 import { abortable } from '../wallets/abortable.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { type Approve, completePayment, paymentError } from './complete-payment.ts'
 import { type Confirmed, type ConfirmOptions, confirmOnce, confirmWith, type ShowPayment } from './confirm.ts'
-import type { PaymentAttempt, PaymentRecord } from './payment-record.ts'
+import type { PaymentAttempt } from './payment-record.ts'
+import { type PurchasePlace, type PurchaseRecord, purchaseEntry, unpaidAgain } from './purchase-journal.ts'
 import type { Payable } from './quote.ts'
 
 /** The input of every purchase. */
@@ -55,8 +56,13 @@ async function openPurchase(
   const known = await entry.read()
   if (!known || isSameOrder(known, intention, sale)) return known
   if (!(await isUnpaid(known, intention))) throw nameInUse(known, intention)
+  const free = known.shown ? { ...beginOf(intention, sale), shown: known.shown } : null
   // Another process may have begun with the name since it was read.
-  return (await entry.write(null)) ? null : openPurchase(entry, intention, sale)
+  return (await entry.write(free)) ? free : openPurchase(entry, intention, sale)
+}
+
+function beginOf({ wallet }: Intention, { order }: Sale): PurchaseRecord {
+  return { payer: wallet.address, attempts: [], order, receipt: null }
 }
 
 function isSameOrder({ order, payer }: PurchaseRecord, { wallet }: Intention, sale: Sale): boolean {
@@ -91,12 +97,14 @@ function nameInUse({ order, payer, receipt, attempts, asked }: PurchaseRecord, {
 
 async function payForReceipt(
   context: Context,
-  { wallet, approve, signal }: Intention,
-  { order, expected, show, payable, recoverReceipt }: Sale,
+  intention: Intention,
+  sale: Sale,
   entry: JournalEntry<PurchaseRecord>,
   known: PurchaseRecord | null,
 ): Promise<SignedReceipt> {
-  const begin = { payer: wallet.address, attempts: [], order, receipt: null }
+  const { wallet, approve, signal } = intention
+  const { expected, show, payable, recoverReceipt } = sale
+  const begin = { ...beginOf(intention, sale), ...(known?.shown && { shown: known.shown }) }
   const before = known?.attempts ?? []
   const found = await (known ? findReceipt(context, show, before, { expected, signal }) : recoverReceipt()).catch(
     (error: unknown) => {
@@ -164,23 +172,6 @@ function nullIfRefused(error: unknown): null {
   throw error
 }
 
-export interface PurchaseRecord extends PaymentRecord {
-  /** The order as first made. */
-  order: Readonly<Record<string, unknown>>
-  /** Null until the payment is confirmed. */
-  receipt: SignedReceipt | null
-}
-
-export interface PurchasePlace {
-  journal: Journal
-  /** The address of the selling service. */
-  baseUrl: string
-}
-
-function purchaseEntry({ journal, baseUrl }: PurchasePlace, intent: string): JournalEntry<PurchaseRecord> {
-  return journalEntry(journal, `purchase ${baseUrl} ${intent}`)
-}
-
 /**
  * Drops what a wallet was asked to pay, and payments that it sent by itself and no chain has. Only for payers who have
  * seen in their wallet that nothing was sent: nobody else can tell. False if another process has changed the record.
@@ -198,17 +189,5 @@ export async function releaseUnpaid(place: PurchasePlace, intent: string, wallet
   const entry = purchaseEntry(place, intent)
   const record = await entry.read()
   if (!record) return true
-  return (await isUnpaid(record, { intent, wallet })) && (await entry.write(null))
-}
-
-/** Forgets a purchase, whatever became of it. */
-export async function forgetPurchase(place: PurchasePlace, intent: string): Promise<boolean> {
-  const entry = purchaseEntry(place, intent)
-  await entry.read()
-  return entry.write(null)
-}
-
-/** The recorded purchase of this intent; null if there is none. */
-export function readPurchase(place: PurchasePlace, intent: string): Promise<PurchaseRecord | null> {
-  return purchaseEntry(place, intent).read()
+  return (await isUnpaid(record, { intent, wallet })) && (await entry.write(unpaidAgain(record)))
 }

@@ -8,7 +8,8 @@ import { solanaPayReference } from '@svc/protocol/ids'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PaymentError } from '../../src/errors.ts'
 import { type Journal, memoryJournal } from '../../src/journal.ts'
-import { forgetUnansweredPayment, readPurchase, releaseUnpaid } from '../../src/purchases/purchase.ts'
+import { forgetUnansweredPayment, releaseUnpaid } from '../../src/purchases/purchase.ts'
+import { readPurchase } from '../../src/purchases/purchase-journal.ts'
 import { type Signer, signerFromEvmKey, signerFromSeed } from '../../src/signers.ts'
 import {
   evmKeyWallet,

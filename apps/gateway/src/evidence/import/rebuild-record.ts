@@ -4,6 +4,7 @@
 import type { AttestationTable, SnapshotChunkTable, SnapshotTable, StatementTable } from '../../db/schema.ts'
 import type { StatementRecord } from '../record.ts'
 import { type BuiltSnapshot, createSnapshotBuilder } from '../snapshots/build-snapshot.ts'
+import { fileRowsOf } from '../snapshots/chunk-content.ts'
 import { createChunkCutter } from '../snapshots/cut-chunks.ts'
 import type { ExportRecord } from './read-export.ts'
 
@@ -19,7 +20,7 @@ export async function rebuildSnapshot(record: ExportRecord, borderKey: string): 
     if (batch.length > 0) chunks.push(batch)
   })
   const cutter = createChunkCutter(borderKey)
-  await builder.add(cutter.cut(record.files))
+  await builder.add(cutter.cut(fileRowsOf(record.files)))
   await builder.add(cutter.end())
   const built = await builder.end()
   if (!built) throw new Error('the record has no files')

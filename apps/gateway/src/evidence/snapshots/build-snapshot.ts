@@ -5,7 +5,7 @@ import { withPrefix } from '@svc/protocol/bytes'
 import { type FileListDigests, hashFileList } from '@svc/protocol/file-list'
 import { BLOCK_LEAVES, createBlockTree } from '@svc/protocol/merkle'
 import { type ChunkListEntry, writeChunkList } from '../../db/chunk-list.ts'
-import { chunkId, leavesOf, writeContent } from './chunk-content.ts'
+import { leavesOf, rowsIn } from './chunk-content.ts'
 import type { Chunk } from './cut-chunks.ts'
 import type { ChunkRow, SnapshotRow } from './store.ts'
 
@@ -51,18 +51,14 @@ export function createSnapshotBuilder(
   return {
     async add(chunks) {
       for (const chunk of chunks) {
-        const { firstFilename, rowCount, totalBytes: bytes, rows, contentTypes, stored } = chunk
+        const { id, content, firstFilename, rowCount, stored } = chunk
+        const rows = rowsIn(content)
         digests.add(rows)
-        tree.add(chunk)
+        tree.add(chunk, rows)
         fileCount += rowCount
-        totalBytes += bytes
-        if (stored) {
-          list.push({ id: stored.id, firstFilename, rowCount })
-          continue
-        }
-        const content = writeContent(rows, contentTypes)
-        const id = chunkId(content)
+        totalBytes += chunk.totalBytes
         list.push({ id, firstFilename, rowCount })
+        if (stored) continue
         unstored.push({ chunk_id: id, content })
         unstoredLength += content.length
         if (unstoredLength >= STORED_AT_ONCE) await store()
@@ -109,21 +105,21 @@ function createChunkTree() {
   }
 
   return {
-    add({ rowCount: rows, leaves, rows: text, stored }: Chunk) {
+    add({ rowCount: count, leaves, stored }: Chunk, rows: string) {
       const toBlockEnd = BLOCK_LEAVES - (rowCount % BLOCK_LEAVES)
-      rowCount += rows
+      rowCount += count
       if (leaves !== null) {
         hashBlock()
         tree.add(leaves)
         if (rowCount % BLOCK_LEAVES === 0) kept = []
-      } else if (rows < toBlockEnd) {
-        addKept(() => leavesOf(text))
+      } else if (count < toBlockEnd) {
+        addKept(() => leavesOf(rows))
       } else {
         const blockNode = stored?.blockNode ?? null
         if (blockNode === null) hashBlock()
         if (kept && blockNode !== null) tree.addBlock(blockNode)
-        else tree.add(leavesOf(text).slice(0, toBlockEnd * HASH_LENGTH))
-        kept = rows > toBlockEnd ? [() => leavesOf(text).slice(toBlockEnd * HASH_LENGTH)] : []
+        else tree.add(leavesOf(rows).slice(0, toBlockEnd * HASH_LENGTH))
+        kept = count > toBlockEnd ? [() => leavesOf(rows).slice(toBlockEnd * HASH_LENGTH)] : []
       }
     },
     end() {

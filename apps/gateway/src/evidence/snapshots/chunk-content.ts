@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { withPrefix } from '@svc/protocol/bytes'
+import { listRow } from '@svc/protocol/file-list'
 import { type FileEntry, leafHash } from '@svc/protocol/merkle'
 
 /** A file as a statement attests it (AMB-83). */
@@ -13,10 +14,22 @@ export interface SnapshotFile {
   content_type: string
 }
 
-/** A content type, and how many consecutive rows have it. */
-export type ContentTypeRun = [contentType: string, rows: number]
+/** Files in code-point order of their names. */
+export interface FileRows {
+  /** As `listRow` writes them, separated by commas. Databases write the same. */
+  text: string
+  /** One for each row. */
+  contentTypes: readonly string[]
+}
 
-export function contentTypeRuns(contentTypes: readonly string[]): ContentTypeRun[] {
+export function fileRowsOf(files: readonly SnapshotFile[]): FileRows {
+  return { text: files.map(listRow).join(), contentTypes: files.map(({ content_type }) => content_type) }
+}
+
+/** A content type, and how many consecutive rows have it. */
+type ContentTypeRun = [contentType: string, rows: number]
+
+function contentTypeRuns(contentTypes: readonly string[]): ContentTypeRun[] {
   const runs: ContentTypeRun[] = []
   for (const contentType of contentTypes) {
     const run = runs.at(-1)
@@ -27,8 +40,13 @@ export function contentTypeRuns(contentTypes: readonly string[]): ContentTypeRun
 }
 
 /** JSON. The rows are text that `listRow` wrote, so the stored text is the hashed text. */
-export function writeContent(rows: string, contentTypes: readonly ContentTypeRun[]): string {
-  return `{"files":[${rows}],"content_types":${JSON.stringify(contentTypes)}}`
+export function writeContent({ text, contentTypes }: FileRows): string {
+  return `${FILES_START}${text}],"content_types":${JSON.stringify(contentTypeRuns(contentTypes))}}`
+}
+
+/** The rows of the content that `writeContent` made of them. */
+export function rowsIn(content: string): string {
+  return content.slice(FILES_START.length, content.indexOf(ROWS_END) + 1)
 }
 
 export function chunkId(content: string): string {
@@ -44,8 +62,9 @@ export interface StoredFile {
   contentType: string
 }
 
+const FILES_START = '{"files":['
 const ROW_START = '{"content_hash":"'
-const ROWS_START = `{"files":[${ROW_START}`
+const ROWS_START = FILES_START + ROW_START
 const ROW_BORDER = `},${ROW_START}`
 const HASH_END = '","filename":'
 const NAME_START = '"filename":"'
@@ -62,27 +81,33 @@ export function readStoredFiles(content: string): StoredFile[] {
 export function forEachStoredFile(content: string, use: (file: StoredFile) => void): void {
   const rowsEnd = content.indexOf(ROWS_END)
   const typeOfEach = expandRuns(JSON.parse(content.slice(rowsEnd + ROWS_END.length, -1)))
-  forEachRow(content, ROWS_START.length, rowsEnd, (nameAndSize, contentHash, i) =>
-    use({ nameAndSize, contentHash, contentType: typeOfEach[i] as string }),
+  forEachRowWithin(content, ROWS_START.length, rowsEnd, ({ nameAndSize, contentHash, index }) =>
+    use({ nameAndSize, contentHash, contentType: typeOfEach[index] as string }),
   )
+}
+
+/** A row of a text of rows. */
+interface Row extends Pick<StoredFile, 'nameAndSize' | 'contentHash'> {
+  index: number
+  /** Where its text ends. */
+  end: number
+}
+
+export function forEachRow(rows: string, use: (row: Row) => void): void {
+  forEachRowWithin(rows, ROW_START.length, rows.length - 1, use)
 }
 
 /**
  * `start` is behind the start of the first row, `end` before the end of the last one. Inside a JSON string every quote
  * follows a backslash, so the texts above are found between fields and rows only.
  */
-function forEachRow(
-  text: string,
-  start: number,
-  end: number,
-  use: (nameAndSize: string, contentHash: string, index: number) => void,
-): void {
-  for (let at = start, i = 0; at < end; i++) {
+function forEachRowWithin(text: string, start: number, end: number, use: (row: Row) => void): void {
+  for (let at = start, index = 0; at < end; index++) {
     const hashEnd = text.indexOf(HASH_END, at)
     // Not from the hash on: in a damaged text there may be none, and the search must go forward.
     const border = text.indexOf(ROW_BORDER, at)
     const rowEnd = border === -1 ? end : border
-    use(text.slice(hashEnd + 2, rowEnd), text.slice(at, hashEnd), i)
+    use({ nameAndSize: text.slice(hashEnd + 2, rowEnd), contentHash: text.slice(at, hashEnd), index, end: rowEnd + 1 })
     at = rowEnd + ROW_BORDER.length
   }
 }
@@ -90,10 +115,20 @@ function forEachRow(
 /** The Merkle leaves of rows, one after the other. */
 export function leavesOf(rows: string): string {
   let leaves = ''
-  forEachRow(rows, ROW_START.length, rows.length - 1, (nameAndSize, contentHash) => {
-    leaves += leafHash(entryOf({ nameAndSize, contentHash }))
+  forEachRow(rows, (row) => {
+    leaves += leafHash(entryOf(row))
   })
   return leaves
+}
+
+export function keepRows({ text, contentTypes }: FileRows, isKept: (index: number) => boolean): FileRows {
+  const kept: string[] = []
+  let start = 0
+  forEachRow(text, ({ index, end }) => {
+    if (isKept(index)) kept.push(text.slice(start, end))
+    start = end + 1
+  })
+  return { text: kept.join(), contentTypes: contentTypes.filter((_, index) => isKept(index)) }
 }
 
 function expandRuns(contentTypes: readonly ContentTypeRun[]): string[] {
@@ -115,7 +150,7 @@ export function fileOf(stored: StoredFile): SnapshotFile {
 }
 
 /** With the bare hash. Most rows are plain text, which takes a third of the time to read that JSON does. */
-function entryOf({ nameAndSize, contentHash }: Pick<StoredFile, 'nameAndSize' | 'contentHash'>): FileEntry {
+export function entryOf({ nameAndSize, contentHash }: Pick<StoredFile, 'nameAndSize' | 'contentHash'>): FileEntry {
   if (nameAndSize.includes('\\') || contentHash.includes('\\')) {
     return JSON.parse(`{${nameAndSize},"content_hash":"${contentHash}"}`)
   }

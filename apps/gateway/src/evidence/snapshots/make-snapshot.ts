@@ -5,11 +5,11 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ObjectKey } from '@svc/storage/provider'
 import type { BuiltSnapshot, SnapshotBuilder } from './build-snapshot.ts'
-import type { SnapshotFile } from './chunk-content.ts'
-import { type Chunk, createChunkCutter } from './cut-chunks.ts'
+import { type FileRows, keepRows } from './chunk-content.ts'
+import { type Chunk, createChunkCutter, MAX_ROWS } from './cut-chunks.ts'
 import { type PreviousChunk, type PreviousSnapshot, sameChunk } from './previous-snapshot.ts'
-import type { ListedFile, LockerReading } from './read-files.ts'
-import type { ChunkNow, NameRange, ObjectList } from './store.ts'
+import type { LockerReading } from './read-files.ts'
+import type { ListedFiles, NameRange, ObjectList } from './store.ts'
 
 export interface Snapshot extends BuiltSnapshot {
   manifestVersion: number
@@ -54,8 +54,8 @@ export async function makeSnapshot(
   }
 
   async function cutFiles(range: NameRange): Promise<void> {
-    for await (const { listed, files } of presentFiles(reading.pages(range), findAbsent)) {
-      await add(cutter.cut(files), listed)
+    for await (const { listed, present } of ahead(pages(reading, range), (page) => leaveOutAbsent(page, findAbsent))) {
+      await add(cutter.cut(present), listed)
     }
   }
 
@@ -63,16 +63,19 @@ export async function makeSnapshot(
   async function addComparison(compared: readonly Compared[]): Promise<void> {
     let same: Chunk[] = []
     let sameRows = 0
+    let sameListed = 0
     const addSame = async () => {
-      if (same.length > 0) await add(same, sameRows)
+      if (same.length > 0) await add(same, sameListed)
       same = []
       sameRows = 0
+      sameListed = 0
     }
-    for (const { before, now, isComplete } of compared) {
-      const chunk = isComplete && cutter.isAtBorder() ? sameChunk(before, now, rowCount + sameRows) : null
+    for (const { before, content, now, isComplete } of compared) {
+      const chunk = isComplete && cutter.isAtBorder() ? sameChunk(before, content, now, rowCount + sameRows) : null
       if (chunk) {
         same.push(chunk)
         sameRows += chunk.rowCount
+        sameListed += now.listed
       } else {
         await addSame()
         await cutFiles(before)
@@ -92,9 +95,23 @@ export async function makeSnapshot(
   return built && { ...built, manifestVersion, manifestFileCount }
 }
 
+/** Larger pages are not read faster, and outlive the cheap part of garbage collection. */
+const PAGE = 1000
+
+async function* pages(reading: LockerReading, range: NameRange): AsyncGenerator<ListedFiles> {
+  for (let rest = range; ; ) {
+    const [page] = (await reading.read([rest], PAGE)) as [ListedFiles]
+    yield page
+    if (page.last === null || page.listed < PAGE) return
+    rest = { ...range, from: page.last, except: page.last }
+  }
+}
+
 interface Compared {
   before: PreviousChunk
-  now: ChunkNow
+  /** Null where the stored chunk is missing. */
+  content: string | null
+  now: ListedFiles
   /** Whether the bytes of all its files are present. */
   isComplete: boolean
 }
@@ -112,39 +129,48 @@ function comparisons(
     for (let first = 0; first < previous.closedChunks; first += CHUNKS_AT_ONCE) {
       const count = Math.min(CHUNKS_AT_ONCE, previous.closedChunks - first)
       const chunks = Array.from({ length: count }, (_, i) => previous.chunk(first + i))
-      yield { chunks, now: await reading.now(chunks) }
+      const contents = await reading.storedChunks(chunks.map(({ id }) => id))
+      yield { chunks, contents, now: await reading.read(chunks, MAX_ROWS + 1) }
     }
   }
-  return ahead(readings(), async ({ chunks, now }) => {
-    const whole = now.filter(({ rows }) => rows !== null).map(({ objects }) => objects)
-    const absent = whole.length === 0 ? NONE : await findAbsent(joined(whole))
+  return ahead(readings(), async ({ chunks, contents, now }) => {
+    const absent = await absentOf(
+      now.map(({ objects }) => objects),
+      findAbsent,
+    )
     return chunks.map((before, i) => {
-      const chunk = now[i] as ChunkNow
-      const isComplete = absent.size === 0 || !objectsOf(chunk.objects).some(({ id }) => absent.has(id))
-      return { before, now: chunk, isComplete }
+      const files = now[i] as ListedFiles
+      const isComplete = absent.size === 0 || !objectsOf(files.objects).some(({ id }) => absent.has(id))
+      return { before, content: contents.get(before.id) ?? null, now: files, isComplete }
     })
   })
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
-function joined(lists: readonly ObjectList[]): ObjectList {
-  const hasRefs = lists.some(({ refs }) => refs !== null)
-  return {
-    ids: lists.map(({ ids }) => ids).join(),
-    refs: hasRefs ? lists.flatMap((list) => objectsOf(list).map(({ ref }) => ref)) : null,
-  }
+async function absentOf(lists: readonly ObjectList[], findAbsent: FindAbsentOf): Promise<ReadonlySet<string>> {
+  const some = lists.filter(({ ids }) => ids !== '')
+  if (some.length === 0) return NONE
+  const hasRefs = some.some(({ refs }) => refs !== null)
+  return findAbsent({
+    ids: some.map(({ ids }) => ids).join(),
+    refs: hasRefs ? some.flatMap((list) => objectsOf(list).map(({ ref }) => ref)) : null,
+  })
 }
 
 interface PresentPage {
   /** How many entries the page has, confirmed or not. */
   listed: number
   /** The confirmed entries whose bytes are present (MERK-21, ATT-20). */
-  files: SnapshotFile[]
+  present: FileRows
 }
 
-function presentFiles(pages: AsyncIterable<ListedFile[]>, findAbsent: FindAbsentOf): AsyncGenerator<PresentPage> {
-  return ahead(pages, (page) => leaveOutAbsent(page, findAbsent))
+async function leaveOutAbsent(page: ListedFiles, findAbsent: FindAbsentOf): Promise<PresentPage> {
+  const { listed, objects } = page
+  const absent = await absentOf([objects], findAbsent)
+  if (absent.size === 0) return { listed, present: page }
+  const ids = objects.ids.split(',')
+  return { listed, present: keepRows(page, (index) => !absent.has(ids[index] as string)) }
 }
 
 /** How many pages are checked for absent objects while one is worked on. */
@@ -163,20 +189,4 @@ async function* ahead<Page, Checked>(
     if (checks.length > PAGES_AHEAD) yield (await checks.shift()) as Checked
   }
   for (const checked of checks) yield await checked
-}
-
-async function leaveOutAbsent(page: readonly ListedFile[], findAbsent: FindAbsentOf): Promise<PresentPage> {
-  const files: SnapshotFile[] = []
-  const ids: string[] = []
-  const refs: (string | null)[] = []
-  for (const [filename, size_bytes, content_hash, content_type, id, ref] of page) {
-    if (content_hash === null || size_bytes === null || id === null) continue
-    files.push({ filename, size_bytes, content_hash, content_type })
-    ids.push(id)
-    refs.push(ref)
-  }
-  const list = { ids: ids.join(), refs: refs.every((ref) => ref === null) ? null : refs }
-  const absent = ids.length === 0 ? NONE : await findAbsent(list)
-  const isPresent = (_: SnapshotFile, i: number) => !absent.has(ids[i] as string)
-  return { listed: page.length, files: absent.size === 0 ? files : files.filter(isPresent) }
 }

@@ -7,9 +7,9 @@ import { withPrefix } from '@svc/protocol/bytes'
 import { BLOCK_LEAVES, merkleRoot } from '@svc/protocol/merkle'
 import { compareCodePoints } from '@svc/protocol/order'
 import { type ChunkList, openChunkList } from '../../db/chunk-list.ts'
-import { contentTypeRuns, leavesOf, writeContent } from './chunk-content.ts'
-import type { Chunk, StoredChunk } from './cut-chunks.ts'
-import type { ChunkNow, ChunkRange, SnapshotRow } from './store.ts'
+import { leavesOf, writeContent } from './chunk-content.ts'
+import { type Chunk, MAX_ROWS, type StoredChunk } from './cut-chunks.ts'
+import type { ListedFiles, NameRange, SnapshotRow } from './store.ts'
 
 export interface PreviousSnapshot {
   /** All chunks but the last, which nothing closes. */
@@ -19,7 +19,8 @@ export interface PreviousSnapshot {
   lastFrom: string
 }
 
-export interface PreviousChunk extends ChunkRange, StoredChunk {
+export interface PreviousChunk extends NameRange, StoredChunk {
+  id: string
   firstFilename: string
   firstRow: number
 }
@@ -68,19 +69,18 @@ function hasOrder(list: ChunkList): boolean {
 }
 
 /** The stored chunk, where it holds exactly what the manifest holds now; otherwise null. `row` is where it begins now. */
-export function sameChunk(stored: PreviousChunk, now: ChunkNow, row: number): Chunk | null {
-  const { rows, storedContent } = now
-  if (rows === null || storedContent === null) return null
-  const contentTypes = contentTypeRuns(now.contentTypes)
-  if (writeContent(rows, contentTypes) !== storedContent) return null
-  const isInPlace = row === stored.firstRow
+export function sameChunk(stored: PreviousChunk, content: string | null, now: ListedFiles, row: number): Chunk | null {
+  // More entries than a chunk has files were not all read.
+  if (content === null || now.listed > MAX_ROWS) return null
+  if (writeContent(now) !== content) return null
+  const { id, firstFilename, firstRow, blockNode } = stored
   return {
-    firstFilename: stored.firstFilename,
+    id,
+    content,
+    firstFilename,
     rowCount: now.contentTypes.length,
     totalBytes: BigInt(now.totalBytes),
-    leaves: isInPlace ? null : leavesOf(rows),
-    rows,
-    contentTypes,
-    stored: { id: stored.id, blockNode: stored.blockNode },
+    leaves: row === firstRow ? null : leavesOf(now.text),
+    stored: { blockNode },
   }
 }

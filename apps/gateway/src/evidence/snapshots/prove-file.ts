@@ -1,7 +1,7 @@
 // The Merkle proof of one file. Snapshots never change, so what many proofs of one have in common is kept in memory: the
 // list of its chunks, the levels above its blocks, and the upper levels of blocks that were asked for.
 
-import { lru } from '@svc/concurrency/caches'
+import { type Lru, lru } from '@svc/concurrency/caches'
 import { bare } from '@svc/protocol/bytes'
 import {
   BLOCK_LEAVES,
@@ -31,9 +31,6 @@ interface FileProof {
   file: SnapshotFile
 }
 
-/** Null if the snapshot has no such file. */
-export type ProveFile = (snapshotKey: string, filename: string) => Promise<FileProof | null>
-
 /** In bytes. The list of a million files takes about one megabyte. */
 const HEADS_KEPT = 16_000_000
 /** Each takes about 20 kB; together they are the blocks of a million files. */
@@ -48,77 +45,93 @@ interface Head {
   bytes: number
 }
 
-/** A proof reads one or two chunks; the first of a block reads the whole block, however many files there are. */
-export function createProveFile(db: Db): ProveFile {
-  const heads = lru<string, Head>(HEADS_KEPT, ({ bytes }) => bytes)
-  const blocks = lru<string, string[][]>(BLOCKS_KEPT)
+/** What many proofs have in common. */
+export interface ProofCache {
+  heads: Lru<string, Head>
+  blocks: Lru<string, string[][]>
+}
 
-  async function headOf(key: string): Promise<Head | null> {
-    const kept = heads.get(key)
-    if (kept) return kept
-    const snapshot = await findSnapshot(db, key)
-    if (!snapshot) return null
-    const { file_count: fileCount, merkle_root, chunk_list, block_nodes } = snapshot
-    const levelsAbove = merkleLevels(nodesOf(block_nodes))
-    const head = {
-      fileCount,
-      root: bare(merkle_root),
-      list: openChunkList(chunk_list),
-      levelsAbove,
-      bytes: chunk_list.length + 8 * block_nodes.length,
-    }
-    heads.set(key, head)
-    return head
-  }
+export function openProofCache(): ProofCache {
+  return { heads: lru(HEADS_KEPT, ({ bytes }) => bytes), blocks: lru(BLOCKS_KEPT) }
+}
 
-  async function levelsOfBlock(key: string, { list, levelsAbove }: Head, block: number): Promise<string[][]> {
-    const place = `${key}/${block}`
-    const kept = blocks.get(place)
-    if (kept) return kept
-    const rows = await readRows(db, list, block * BLOCK_LEAVES, BLOCK_LEAVES)
-    const levels = blockLevels(rows.map(fileOf).map(leafHash), levelsAbove[0]!.length)
-    blocks.set(place, levels)
-    return levels
-  }
+type Parts = { database: { db: Db }; proofCache: ProofCache }
 
-  return async (key, filename) => {
-    const head = await headOf(key)
-    if (!head) return null
-    const { fileCount, root, list, levelsAbove } = head
-    const chunk = list.chunkOfName(filename)
-    const id = list.id(chunk)
-    const content = await findChunk(db, id)
-    if (content === null) throw damagedChunk(id)
-    const place = placeOf(content, filename)
-    if (place === -1) {
-      requireIntact(id, content)
-      return null
-    }
-    const stored = readStoredFiles(content)
-    const firstRow = list.firstRow(chunk)
-    const leafIndex = firstRow + place
-    const groupStart = leafIndex - (leafIndex % GROUP_LEAVES)
-    const isWithinChunk =
-      groupStart >= firstRow && Math.min(groupStart + GROUP_LEAVES, fileCount) <= firstRow + stored.length
-    const group = isWithinChunk
-      ? stored.slice(groupStart - firstRow, groupStart - firstRow + GROUP_LEAVES)
-      : await readRows(db, list, groupStart, GROUP_LEAVES)
-    const files = group.map(fileOf)
-    const leaves = files.map(leafHash)
-    const leaf = leaves[leafIndex - groupStart] as string
-    const inBlock = await levelsOfBlock(key, head, Math.floor(leafIndex / BLOCK_LEAVES))
-    const proof = proofInBlocks(leafIndex, leaves, inBlock, levelsAbove)
-    // Shows that the chunk is intact in less time than hashing it would take.
-    if (foldProof(leaf, proof) !== root) throw damagedChunk(id)
-    return {
-      leafIndex,
-      leafHash: leaf,
-      proof,
-      fileCount,
-      treeDepth: treeDepth(fileCount),
-      file: files[leafIndex - groupStart] as SnapshotFile,
-    }
+/**
+ * Null if the snapshot has no such file. A proof reads one or two chunks; the first of a block reads the whole block,
+ * however many files there are.
+ */
+export async function proveFile(parts: Parts, key: string, filename: string): Promise<FileProof | null> {
+  const { db } = parts.database
+  const head = await headOf(parts, key)
+  if (!head) return null
+  const { fileCount, root, list, levelsAbove } = head
+  const chunk = list.chunkOfName(filename)
+  const id = list.id(chunk)
+  const content = await findChunk(db, id)
+  if (content === null) throw damagedChunk(id)
+  const place = placeOf(content, filename)
+  if (place === -1) {
+    requireIntact(id, content)
+    return null
   }
+  const stored = readStoredFiles(content)
+  const firstRow = list.firstRow(chunk)
+  const leafIndex = firstRow + place
+  const groupStart = leafIndex - (leafIndex % GROUP_LEAVES)
+  const isWithinChunk =
+    groupStart >= firstRow && Math.min(groupStart + GROUP_LEAVES, fileCount) <= firstRow + stored.length
+  const group = isWithinChunk
+    ? stored.slice(groupStart - firstRow, groupStart - firstRow + GROUP_LEAVES)
+    : await readRows(db, list, groupStart, GROUP_LEAVES)
+  const files = group.map(fileOf)
+  const leaves = files.map(leafHash)
+  const leaf = leaves[leafIndex - groupStart] as string
+  const inBlock = await levelsOfBlock(parts, key, head, Math.floor(leafIndex / BLOCK_LEAVES))
+  const proof = proofInBlocks(leafIndex, leaves, inBlock, levelsAbove)
+  // Shows that the chunk is intact in less time than hashing it would take.
+  if (foldProof(leaf, proof) !== root) throw damagedChunk(id)
+  return {
+    leafIndex,
+    leafHash: leaf,
+    proof,
+    fileCount,
+    treeDepth: treeDepth(fileCount),
+    file: files[leafIndex - groupStart] as SnapshotFile,
+  }
+}
+
+async function headOf({ database: { db }, proofCache: { heads } }: Parts, key: string): Promise<Head | null> {
+  const kept = heads.get(key)
+  if (kept) return kept
+  const snapshot = await findSnapshot(db, key)
+  if (!snapshot) return null
+  const { file_count: fileCount, merkle_root, chunk_list, block_nodes } = snapshot
+  const levelsAbove = merkleLevels(nodesOf(block_nodes))
+  const head = {
+    fileCount,
+    root: bare(merkle_root),
+    list: openChunkList(chunk_list),
+    levelsAbove,
+    bytes: chunk_list.length + 8 * block_nodes.length,
+  }
+  heads.set(key, head)
+  return head
+}
+
+async function levelsOfBlock(
+  { database: { db }, proofCache: { blocks } }: Parts,
+  key: string,
+  { list, levelsAbove }: Head,
+  block: number,
+): Promise<string[][]> {
+  const place = `${key}/${block}`
+  const kept = blocks.get(place)
+  if (kept) return kept
+  const rows = await readRows(db, list, block * BLOCK_LEAVES, BLOCK_LEAVES)
+  const levels = blockLevels(rows.map(fileOf).map(leafHash), levelsAbove[0]!.length)
+  blocks.set(place, levels)
+  return levels
 }
 
 async function readRows(db: Db, list: ChunkList, firstRow: number, count: number): Promise<StoredFile[]> {

@@ -1,49 +1,33 @@
-// Reads the files that a locker lists at one moment, page by page, while others may write. Threads load this file, and
+// Reads the files that a locker lists at one moment, while others may write. Threads load this file, and
 // loading Kysely takes a thread as long as 100,000 files do: it is imported only where a thread connects to PostgreSQL.
 
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { readSnapshot } from '@svc/database/read-snapshot'
 import { openSqliteReader } from '@svc/database/sqlite-file'
 import type { Kysely as Connection } from 'kysely'
 import type { Db, Schema } from '../../db/schema.ts'
-import { MAX_ROWS } from './cut-chunks.ts'
 import { openPrevious, type PreviousSnapshot } from './previous-snapshot.ts'
 import {
-  type ChunkNow,
-  type ChunkRange,
+  findChunks,
   findLockerHead,
   findPreviousSnapshot,
-  type ListedFileRow,
+  type ListedFiles,
   type NameRange,
-  readChunksNow,
+  readListedFiles,
   type SnapshotRow,
-  selectListedFiles,
 } from './store.ts'
-
-/** An entry of a locker's manifest: what is attested of it, and the object that holds its bytes. */
-export type ListedFile = [
-  filename: string,
-  sizeBytes: number | null,
-  contentHash: string | null,
-  contentType: string,
-  objectId: string | null,
-  providerRef: string | null,
-]
 
 export interface LockerReading {
   manifestVersion: number
   borderKey: string
   /** Of the newest statement; null if there is none. */
   previous: PreviousSnapshot | null
-  /** The entries of the manifest with names in the range, in code-point order. */
-  pages(range: NameRange): AsyncIterable<ListedFile[]>
-  /** What the manifest holds in the place of each of the chunks. */
-  now(chunks: readonly ChunkRange[]): Promise<ChunkNow[]>
+  /** What the manifest lists in each of the ranges, in code-point order: of each at most `limit` entries. */
+  read(ranges: readonly NameRange[], limit: number): Promise<ListedFiles[]>
+  /** The content of stored chunks by their ids. */
+  storedChunks(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   close(): Promise<void>
 }
-
-/** Larger pages are not read faster, and outlive the cheap part of garbage collection. */
-const PAGE = 1000
 
 /** Reads with the gateway's connections, or from its SQLite file. */
 export async function readLockerFiles(db: Db, databaseUrl: string, lockerId: string): Promise<LockerReading> {
@@ -90,8 +74,8 @@ function readFromSqlite(path: string, lockerId: string): LockerReading {
       manifestVersion: head.manifest_version,
       borderKey: head.border_key,
       previous: sqlitePrevious(reader, lockerId),
-      pages: (range) => sqlitePages(reader, lockerId, range),
-      now: sqliteChunks(reader, lockerId),
+      read: sqliteFiles(reader, lockerId),
+      storedChunks: sqliteChunks(reader),
       close: async () => reader.close(),
     }
   } catch (error) {
@@ -113,63 +97,64 @@ function sqlitePrevious(reader: DatabaseSync, lockerId: string): PreviousSnapsho
   return row ? openPrevious(row) : null
 }
 
-async function* sqlitePages(
-  reader: DatabaseSync,
-  lockerId: string,
-  { from, before }: NameRange,
-): AsyncGenerator<ListedFile[]> {
-  const page = reader.prepare(
-    `select filename, size_bytes, content_hash, content_type, object_id, provider_ref from files
-     where locker_id = ? and filename >= ? ${before === null ? '' : 'and filename < ?'}
-     order by filename limit ${PAGE + 1}`,
-  )
-  // Arrays take half the time of objects.
-  page.setReturnArrays(true)
-  for (let first = from; ; ) {
-    // Rows are arrays, although the type does not say so.
-    const files = page.all(lockerId, first, ...(before === null ? [] : [before])) as unknown as ListedFile[]
-    const next = files[PAGE]
-    yield files.slice(0, PAGE)
-    if (!next) return
-    first = next[0]
+function sqliteFiles(reader: DatabaseSync, lockerId: string): LockerReading['read'] {
+  const prepare = (limit: number, hasEnd: boolean) => {
+    const select = reader.prepare(
+      `select count(*), max(filename), coalesce(group_concat(row_text), ''),
+         json_group_array(content_type) filter (where row_text is not null),
+         coalesce(group_concat(object_id) filter (where row_text is not null), ''),
+         case when count(provider_ref) > 0 then json_group_array(provider_ref) filter (where row_text is not null) end,
+         cast(coalesce(sum(size_bytes) filter (where row_text is not null), 0) as text)
+       from (
+         select filename, content_type, object_id, provider_ref, size_bytes,
+           case when object_id is not null then
+             '{"content_hash":"' || substr(content_hash, 8) || '","filename":' || json_quote(filename)
+               || ',"size_bytes":' || size_bytes || '}'
+           end as row_text
+         from files
+         where locker_id = ? and filename >= ? and filename <> ? ${hasEnd ? 'and filename < ?' : ''}
+         order by filename limit ${limit}
+       )`,
+    )
+    select.setReturnArrays(true)
+    return select
   }
-}
-
-function sqliteChunks(reader: DatabaseSync, lockerId: string): LockerReading['now'] {
-  // An entry that is not confirmed, or whose hash is not of the usual form, has no row.
-  const select = reader.prepare(
-    `select
-       case when count(*) = count(row_text) and count(provider_ref) in (0, count(*)) then group_concat(row_text) end,
-       json_group_array(content_type), group_concat(object_id),
-       json_group_array(provider_ref) filter (where provider_ref is not null),
-       cast(sum(size_bytes) as text), (select content from snapshot_chunks where chunk_id = ?)
-     from (
-       select content_type, object_id, provider_ref, size_bytes,
-         case when object_id is not null and substr(content_hash, 1, 7) = 'sha256:' then
-           '{"content_hash":' || json_quote(substr(content_hash, 8)) || ',"filename":' || json_quote(filename)
-             || ',"size_bytes":' || size_bytes || '}'
-         end as row_text
-       from files where locker_id = ? and filename >= ? and filename < ? order by filename limit ${MAX_ROWS + 1}
-     )`,
-  )
-  select.setReturnArrays(true)
-  return async (chunks) =>
-    chunks.map(({ id, from, before }) => {
-      const row = select.get(id, lockerId, from, before) as unknown as SqliteChunk
-      const [rows, contentTypes, ids, refs, totalBytes, storedContent] = row
-      const objects = { ids, refs: refs === '[]' ? null : JSON.parse(refs) }
-      return { rows, contentTypes: JSON.parse(contentTypes), objects, totalBytes, storedContent }
+  const statements = new Map<string, StatementSync>()
+  return async (ranges, limit) =>
+    ranges.map(({ from, before, except = '' }) => {
+      const hasEnd = before !== null
+      const key = `${limit} ${hasEnd}`
+      const select = statements.get(key) ?? prepare(limit, hasEnd)
+      statements.set(key, select)
+      const row = select.get(lockerId, from, except, ...(hasEnd ? [before] : [])) as unknown as SqliteFiles
+      const [listed, last, text, contentTypes, ids, refs, totalBytes] = row
+      const objects = { ids, refs: refs && JSON.parse(refs) }
+      return { listed, last, text, contentTypes: JSON.parse(contentTypes), objects, totalBytes }
     })
 }
 
-type SqliteChunk = [
-  rows: string | null,
+/** An array, although the type of `get` does not say so. */
+type SqliteFiles = [
+  listed: number,
+  last: string | null,
+  text: string,
   contentTypes: string,
   objectIds: string,
-  providerRefs: string,
+  providerRefs: string | null,
   totalBytes: string,
-  storedContent: string | null,
 ]
+
+function sqliteChunks(reader: DatabaseSync): LockerReading['storedChunks'] {
+  const select = reader.prepare('select content from snapshot_chunks where chunk_id = ?')
+  return async (ids) => {
+    const contents = new Map<string, string>()
+    for (const id of ids) {
+      const row = select.get(id) as { content: string } | undefined
+      if (row) contents.set(id, row.content)
+    }
+    return contents
+  }
+}
 
 /** In a transaction on its own connection, which sees what was committed when it began. */
 async function readFromPostgres(db: Db, lockerId: string): Promise<LockerReading> {
@@ -182,23 +167,13 @@ async function readFromPostgres(db: Db, lockerId: string): Promise<LockerReading
       manifestVersion: head.manifest_version,
       borderKey: head.border_key,
       previous: previous && openPrevious(previous),
-      pages: (range) => postgresPages(selectListedFiles(tx, lockerId, range).stream(PAGE)),
-      now: (chunks) => readChunksNow(tx, lockerId, chunks),
+      read: (ranges, limit) => readListedFiles(tx, lockerId, ranges, limit),
+      storedChunks: async (ids) =>
+        new Map((await findChunks(tx, ids)).map(({ chunk_id, content }) => [chunk_id, content])),
       close: end,
     }
   } catch (error) {
     await end()
     throw error
   }
-}
-
-async function* postgresPages(files: AsyncIterable<ListedFileRow>): AsyncGenerator<ListedFile[]> {
-  let page: ListedFile[] = []
-  for await (const { filename, size_bytes, content_hash, content_type, object_id, provider_ref } of files) {
-    page.push([filename, size_bytes, content_hash, content_type, object_id, provider_ref])
-    if (page.length < PAGE) continue
-    yield page
-    page = []
-  }
-  yield page
 }

@@ -1,7 +1,7 @@
 import { prepared } from '@svc/database/prepared'
 import { type Selectable, sql } from 'kysely'
-import type { Db, FileRow, SnapshotChunkTable, SnapshotTable, Tx } from '../../db/schema.ts'
-import { MAX_ROWS } from './cut-chunks.ts'
+import type { Db, SnapshotChunkTable, SnapshotTable, Tx } from '../../db/schema.ts'
+import type { FileRows } from './chunk-content.ts'
 
 export type SnapshotRow = Selectable<SnapshotTable>
 export type ChunkRow = Selectable<SnapshotChunkTable>
@@ -28,27 +28,31 @@ export async function readBorderKey(db: Db): Promise<string> {
   return (await db.selectFrom('snapshot_border_key').select('border_key').executeTakeFirstOrThrow()).border_key
 }
 
-export type ListedFileRow = Pick<
-  FileRow,
-  'filename' | 'size_bytes' | 'content_hash' | 'content_type' | 'object_id' | 'provider_ref'
->
-
 /** The names from one on and before another. */
 export interface NameRange {
   from: string
   /** Null for the end of the list. */
   before: string | null
+  /** A name that is left out. */
+  except?: string
 }
 
-/** In code-point order. */
-export function selectListedFiles(db: Db, lockerId: string, { from, before }: NameRange) {
-  return db
-    .selectFrom('files')
-    .select(['filename', 'size_bytes', 'content_hash', 'content_type', 'object_id', 'provider_ref'])
-    .where('locker_id', '=', lockerId)
-    .where('filename', '>=', from)
-    .$if(before !== null, (query) => query.where('filename', '<', before))
-    .orderBy('filename')
+/** The objects of some files. Text is read, and crosses threads, faster than a thousand pairs. */
+export interface ObjectList {
+  /** Hex ids, separated by commas. */
+  ids: string
+  /** Null if every ref is null. */
+  refs: (string | null)[] | null
+}
+
+/** The confirmed entries of the manifest in a range, as text that the database writes (MERK-21). */
+export interface ListedFiles extends FileRows {
+  /** How many entries there are, confirmed or not. */
+  listed: number
+  /** The name of the last of them. */
+  last: string | null
+  totalBytes: string
+  objects: ObjectList
 }
 
 /** Of the locker's newest statement. */
@@ -66,61 +70,43 @@ export async function findPreviousSnapshot(db: Db, lockerId: string): Promise<Sn
   return row ?? null
 }
 
-/** Where a stored chunk has its files. */
-export interface ChunkRange extends NameRange {
-  id: string
-  before: string
-}
-
-/** The objects of some files. Text is read, and crosses threads, faster than a thousand pairs. */
-export interface ObjectList {
-  /** Hex ids, separated by commas. */
-  ids: string
-  /** Null if every ref is null. */
-  refs: (string | null)[] | null
-}
-
-/** What the manifest holds now in the range of a stored chunk. */
-export interface ChunkNow {
-  totalBytes: string
-  /** As `listRow` writes them, separated by commas; null where an entry is not confirmed, or only some have a ref. */
-  rows: string | null
-  contentTypes: string[]
-  objects: ObjectList
-  /** Null where the stored chunk is missing. */
-  storedContent: string | null
-}
-
-/** For PostgreSQL; `read-files.ts` has the same for SQLite. */
-export async function readChunksNow(db: Db, lockerId: string, chunks: readonly ChunkRange[]): Promise<ChunkNow[]> {
-  const { rows } = await sql<Omit<ChunkNow, 'objects'> & ObjectList>`
-    select
-      case when n.entries = n.confirmed and n.ref_count in (0, n.entries) then n.rows end as rows,
-      n."contentTypes", n.ids, n.refs, n."totalBytes", c.content as "storedContent"
+/** At most `limit` entries of each range. Content hashes are hex after their prefix. For PostgreSQL; `read-files.ts` has the same for SQLite. */
+export async function readListedFiles(
+  db: Db,
+  lockerId: string,
+  ranges: readonly NameRange[],
+  limit: number,
+): Promise<ListedFiles[]> {
+  // Without an end, the index would be read to the end of the locker: only the last range may have none.
+  const isOpen = ranges.some(({ before }) => before === null)
+  const { rows } = await sql<Omit<ListedFiles, 'objects'> & ObjectList>`
+    select n.*
     from unnest(
-      ${chunks.map(({ id }) => id)}::text[],
-      ${chunks.map(({ from }) => from)}::text[],
-      ${chunks.map(({ before }) => before)}::text[]
-    ) with ordinality as k (chunk_id, first_name, end_name, place)
-    left join snapshot_chunks c on c.chunk_id = k.chunk_id
+      ${ranges.map(({ from }) => from)}::text[],
+      ${ranges.map(({ before }) => before)}::text[],
+      ${ranges.map(({ except }) => except ?? '')}::text[]
+    ) with ordinality as r (first_name, end_name, except_name, place)
     cross join lateral (
-      select count(*) as entries, count(row_text) as confirmed, string_agg(row_text, ',') as rows,
-        coalesce(json_agg(content_type), '[]') as "contentTypes", string_agg(object_id, ',') as ids,
-        count(provider_ref) as ref_count, json_agg(provider_ref) filter (where provider_ref is not null) as refs,
-        cast(sum(size_bytes) as text) as "totalBytes"
+      select count(*)::int as listed, max(filename) as last,
+        coalesce(string_agg(row_text, ','), '') as text,
+        coalesce(json_agg(content_type) filter (where row_text is not null), '[]') as "contentTypes",
+        coalesce(string_agg(object_id, ',') filter (where row_text is not null), '') as ids,
+        case when count(provider_ref) > 0 then json_agg(provider_ref) filter (where row_text is not null) end as refs,
+        cast(coalesce(sum(size_bytes) filter (where row_text is not null), 0) as text) as "totalBytes"
       from (
-        select content_type, object_id, provider_ref, size_bytes,
-          case when object_id is not null and substr(content_hash, 1, 7) = 'sha256:' then
-            '{"content_hash":' || to_json(substr(content_hash, 8))::text || ',"filename":' || to_json(filename)::text
+        select filename, content_type, object_id, provider_ref, size_bytes,
+          case when object_id is not null then
+            '{"content_hash":"' || substr(content_hash, 8) || '","filename":' || to_json(filename)::text
               || ',"size_bytes":' || size_bytes || '}'
           end as row_text
         from files
-        where locker_id = ${lockerId} and filename >= k.first_name collate "C" and filename < k.end_name collate "C"
-        order by filename limit ${sql.lit(MAX_ROWS + 1)}
+        where locker_id = ${lockerId} and filename >= r.first_name collate "C" and filename <> r.except_name
+          ${isOpen ? sql`` : sql`and filename < r.end_name collate "C"`}
+        order by filename limit ${sql.lit(limit)}
       ) f
     ) n
-    order by k.place`.execute(db)
-  return rows.map(({ ids, refs, ...now }) => ({ ...now, objects: { ids, refs } }))
+    order by r.place`.execute(db)
+  return rows.map(({ ids, refs, ...files }) => ({ ...files, objects: { ids, refs } }))
 }
 
 /** Most chunks exist already, from the previous snapshot. */
@@ -165,7 +151,8 @@ export async function findChunk(db: Db, id: string): Promise<string | null> {
 }
 
 /** In no order. */
-export function findChunks(db: Db, ids: readonly string[]): Promise<ChunkRow[]> {
+export async function findChunks(db: Db, ids: readonly string[]): Promise<ChunkRow[]> {
+  if (ids.length === 0) return []
   return db.selectFrom('snapshot_chunks').selectAll().where('chunk_id', 'in', ids).execute()
 }
 

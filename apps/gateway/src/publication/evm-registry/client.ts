@@ -18,7 +18,7 @@ export interface EvmRegistryOptions {
 }
 
 type Failed = Extract<EvmOutcome, { outcome: 'failed' }>
-type EntryOutcome = Exclude<EvmOutcome, Failed> | (Failed & { reason: Objection })
+export type EntryOutcome = Exclude<EvmOutcome, Failed> | (Failed & { reason: Objection })
 
 export type EvmRegistry = ReturnType<typeof createEvmRegistry>
 

@@ -29,8 +29,14 @@ export async function openEntries(db: Db, now: number, limit: number): Promise<s
   return rows.map(({ receipt_id }) => receipt_id)
 }
 
+/** Those whose transaction may still land, the oldest first. */
+export function sentEntries(db: Db, limit: number): Promise<RegistryEntryTable[]> {
+  const rows = db.selectFrom('registry_entries').selectAll().where('state', '=', 'sent')
+  return rows.orderBy('since').limit(limit).execute()
+}
+
 type Version = Pick<RegistryEntryTable, 'receipt_id' | 'sequence' | 'tx'>
-type Change = Partial<
+export type EntryChange = Partial<
   Pick<RegistryEntryTable, 'state' | 'tx' | 'raw' | 'block' | 'fee_wei' | 'error' | 'deferred_until'>
 >
 
@@ -38,7 +44,7 @@ type Change = Partial<
 export async function changeEntry(
   tx: Tx,
   { receipt_id, sequence, tx: sent }: Version,
-  change: Change,
+  change: EntryChange,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('registry_entries')

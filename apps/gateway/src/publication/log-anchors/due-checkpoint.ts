@@ -1,9 +1,11 @@
 // Which checkpoint of the log is published next, and when.
 
+import type { NextAnchor } from '@svc/api/usage'
+import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../context.ts'
 import type { LogCheckpointTable } from '../../db/schema.ts'
 import { findCheckpoint, newestQuorum } from '../log/store.ts'
-import { newestLogAnchor, oldestCheckpointIn } from './store.ts'
+import { findPlace, newestLogAnchor, oldestCheckpointIn } from './store.ts'
 
 type Parts = Pick<Context, 'config' | 'database' | 'now'>
 
@@ -41,4 +43,18 @@ export async function waitingSince(
   const above = last?.size ?? 0
   const first = await oldestCheckpointIn(db, { above, upTo: published })
   return first && { above, since: last?.sent_at ?? first.signed_at, grownAt: first.signed_at }
+}
+
+/** When the log brings a statement on chain; null where it has, and where checkpoints are not anchored. */
+export async function nextLogAnchor(
+  { config, database: { db }, primaryChain }: Pick<Context, 'config' | 'database'> & { primaryChain: object | null },
+  statement: { receipt_id: string; sequence: number },
+): Promise<NextAnchor | null> {
+  const { logSeconds } = config.anchors
+  if (!primaryChain || logSeconds === 0) return null
+  const last = await newestLogAnchor(db)
+  const place = await findPlace(db, statement)
+  if (last && place !== null && place < last.size)
+    return last.state === 'sent' ? { reason: 'publishing', at: null } : null
+  return { reason: 'log', at: last && isoSeconds(last.sent_at + logSeconds) }
 }

@@ -1,7 +1,7 @@
 import type { Query } from '@svc/api/endpoint'
 import type { LogAnchors, logAnchors } from '@svc/api/log'
 import type { Context } from '../../context.ts'
-import { logAnchorOf } from '../log/log-anchor.ts'
+import { logAnchorOf } from '../log/prove-statement.ts'
 import { pageOfLogAnchors } from './store.ts'
 
 const PAGE = 100

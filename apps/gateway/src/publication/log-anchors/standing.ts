@@ -23,8 +23,17 @@ export async function logStanding(context: Context) {
 /** How late the next anchor is; null where checkpoints are not anchored. */
 async function overdueSeconds(context: Context, size: number): Promise<number | null> {
   const { logSeconds } = context.config.anchors
-  if (!context.publisher || logSeconds === 0) return null
+  if (!context.primaryChain || logSeconds === 0) return null
   const waiting = await waitingSince(context, size)
   if (!waiting) return 0
   return Math.max(0, unixNow(context) - Math.max(waiting.since + logSeconds, waiting.grownAt))
+}
+
+/** What the operator should know. */
+export function logWarnings({ logIdentity, logWriter }: Pick<Context, 'logIdentity' | 'logWriter'>): string[] {
+  const problem = logWriter.problem()
+  return [
+    ...(logIdentity.signer ? [] : ['LOG_KEY is not the key of the transparency log: this process does not write it']),
+    ...(problem === null ? [] : [`the transparency log is not published now: ${problem}`]),
+  ]
 }

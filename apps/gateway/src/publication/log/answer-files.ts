@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { readTilePath } from '@svc/protocol/transparency/tiles'
 import { Bytes } from '@svc/service/http/answer'
 import type { WireRequest } from '@svc/service/http/wire-request'
+import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
-import { nothingPublished, tileNotInLog } from './errors.ts'
 
 type Asked = Pick<WireRequest, 'method' | 'headers'>
 
@@ -40,4 +40,16 @@ function answer({ method, headers }: Asked, bytes: Uint8Array, own: Record<strin
   const withLength = { ...own, 'content-length': String(bytes.length) }
   if (method === 'HEAD') return new Bytes(200, withLength, null)
   return new Bytes(200, withLength, bytes)
+}
+
+function nothingPublished(): ServiceError {
+  return new ServiceError('not_in_log', 'the log has no checkpoint yet', {
+    hint: 'the first one follows a few seconds after the first statement',
+  })
+}
+
+function tileNotInLog(): ServiceError {
+  return new ServiceError('not_in_log', 'the log has no such tile', {
+    hint: 'tiles are named as C2SP tlog-tiles says, up to the size that /log/checkpoint has',
+  })
 }

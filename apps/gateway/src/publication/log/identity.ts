@@ -7,8 +7,7 @@ import { seedIn } from '@svc/service/program/keys'
 import type { Secrets } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import type { LogTable } from '../../db/schema.ts'
-import { type EndedLog, endedLogs } from './ended/store.ts'
-import { findLog, insertLog, lockLogs, newestCheckpoint } from './store.ts'
+import { type EndedLog, endedLogs, findLog, insertLog, lockLogs, newestCheckpoint } from './store.ts'
 
 export interface LogIdentity {
   key: NoteKey

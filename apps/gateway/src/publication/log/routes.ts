@@ -1,12 +1,12 @@
 import * as api from '@svc/api/log'
 import { serve } from '@svc/service/http/serve'
 import type { Service } from '@svc/service/http/service'
+import { ServiceError } from '@svc/service/service-error'
+import { ProviderError } from '@svc/storage/provider'
 import type { Context } from '../../context.ts'
 import { answerCheckpoint, answerTile } from './answer-files.ts'
-import { statementNotInLog, throwUnavailable } from './errors.ts'
-import { listEntries } from './list-entries.ts'
 import { proveStatement } from './prove-statement.ts'
-import { showLog } from './show-log.ts'
+import { listEntries, showLog } from './show-log.ts'
 
 export function logRoutes(service: Service, context: Context): void {
   serve(service, api.logState, () => showLog(context).catch(throwUnavailable))
@@ -17,5 +17,21 @@ export function logRoutes(service: Service, context: Context): void {
     const logged = await proveStatement(context, query.statement_digest).catch(throwUnavailable)
     if (!logged) throw statementNotInLog()
     return logged.proof
+  })
+}
+
+function statementNotInLog(): ServiceError {
+  return new ServiceError('not_in_log', 'the log has no such statement', {
+    hint: 'a new statement is in the log a few seconds after it was made; records of the oracle era are not in it',
+  })
+}
+
+/** What the bucket or the disk of the log has to say is for the operator. */
+function throwUnavailable(error: unknown): never {
+  if (!(error instanceof ProviderError)) throw error
+  throw new ServiceError('STORAGE_UNAVAILABLE', 'the log cannot be read right now', {
+    hint: 'try again in a moment',
+    headers: { 'retry-after': '5' },
+    cause: error,
   })
 }

@@ -1,6 +1,6 @@
 import type { BundleLog } from '@svc/api/proofs'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
-import type { TransparencyLog } from '../../publication/log/transparency-log.ts'
+import type { TransparencyLog } from '../../publication/log/prove-statement.ts'
 
 /** What a bundle says of the log: undefined while no checkpoint has the statement. */
 export async function bundleLog(

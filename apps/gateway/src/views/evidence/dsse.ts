@@ -1,8 +1,8 @@
 // `GET /v1/storage/dsse`: a statement in the formats of other people's verifiers, signed anew by the current key.
 
 import { DSSE_TYPES, type DsseAnswer, type DsseFormat } from '@svc/api/dsse'
-import { lru } from '@svc/concurrency/caches'
-import { singleFlight } from '@svc/concurrency/sharing'
+import { type Lru, lru } from '@svc/concurrency/caches'
+import { type SingleFlight, singleFlight } from '@svc/concurrency/sharing'
 import { bare, toHex } from '@svc/protocol/bytes'
 import {
   type DsseEnvelope,
@@ -23,6 +23,7 @@ import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { limitStranger } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
+import { proveFile } from '../../evidence/snapshots/prove-file.ts'
 import { filesOf } from '../../evidence/view.ts'
 import type { KeySigner } from '../../keys/signers/signer.ts'
 import { allSigningKeys } from '../../keys/store.ts'
@@ -42,39 +43,53 @@ const MAX_FILES = MAX_PAYLOAD_BYTES / 200
 /** In bytes. */
 const ENVELOPES_KEPT = 16_000_000
 
+/** What was signed in another format. */
+export interface DsseEnvelopes {
+  kept: Lru<string, DsseEnvelope>
+  share: SingleFlight<DsseEnvelope>
+}
+
+export function openDsseEnvelopes(): DsseEnvelopes {
+  return { kept: lru(ENVELOPES_KEPT, ({ payload }) => payload.length), share: singleFlight() }
+}
+
 /**
  * Signs once for each statement, file and key, and again when its anchor has become final. A signature counts as a
  * request of a stranger; what was signed before and is still in memory is free.
  */
-export function createDsse(context: Context) {
-  const kept = lru<string, DsseEnvelope>(ENVELOPES_KEPT, ({ payload }) => payload.length)
-  const inFlight = singleFlight<DsseEnvelope>()
+export async function readDsse(
+  context: Context,
+  wire: WireRequest,
+  { receipt_id, sequence, filename, format = 'dsse' }: Wanted,
+) {
+  const attested = await readAttested(context, receipt_id, sequence)
+  const envelope = await signed(context, wire, attested, filename)
+  const text = JSON.stringify(format === 'dsse' ? envelope : sigstoreBundle(envelope))
+  return new Answer(200, new JsonText<DsseAnswer>(text), { 'content-type': DSSE_TYPES[format] })
+}
 
-  async function signed(attested: Attested, filename: string | undefined, wire: WireRequest): Promise<DsseEnvelope> {
-    const { record } = attested
-    const envelope = envelopeOf(record)
-    await requireOwnSignature(context, attested, envelope.issuer_pubkey)
-    const anchor = finalAnchor(record)
-    const key = await context.statementKeys.current()
-    const name = JSON.stringify([toHex(key.publicKey), envelope.statement_digest, anchor?.tx, filename])
-    const before = kept.get(name)
-    if (before) return before
-    await limitStranger(context, wire, record.receiptId)
-    return inFlight(name, async () => {
-      const files =
-        filename === undefined ? await allFiles(context, record) : [await oneFile(context, record, filename)]
-      const made = await sign(context, key, { envelope, anchor, files })
-      kept.set(name, made)
-      return made
-    })
-  }
-
-  return async ({ receipt_id, sequence, filename, format = 'dsse' }: Wanted, wire: WireRequest) => {
-    const attested = await readAttested(context, receipt_id, sequence)
-    const envelope = await signed(attested, filename, wire)
-    const text = JSON.stringify(format === 'dsse' ? envelope : sigstoreBundle(envelope))
-    return new Answer(200, new JsonText<DsseAnswer>(text), { 'content-type': DSSE_TYPES[format] })
-  }
+async function signed(
+  context: Context,
+  wire: WireRequest,
+  attested: Attested,
+  filename: string | undefined,
+): Promise<DsseEnvelope> {
+  const { kept, share } = context.dsseEnvelopes
+  const { record } = attested
+  const envelope = envelopeOf(record)
+  await requireOwnSignature(context, attested, envelope.issuer_pubkey)
+  const anchor = finalAnchor(record)
+  const key = await context.statementKeys.current()
+  const name = JSON.stringify([toHex(key.publicKey), envelope.statement_digest, anchor?.tx, filename])
+  const before = kept.get(name)
+  if (before) return before
+  await limitStranger(context, wire, record.receiptId)
+  return share(name, async () => {
+    const files = filename === undefined ? await allFiles(context, record) : [await oneFile(context, record, filename)]
+    const made = await sign(context, key, { envelope, anchor, files })
+    kept.set(name, made)
+    return made
+  })
 }
 
 async function sign(context: Context, key: KeySigner, predicate: EvidencePredicate): Promise<DsseEnvelope> {
@@ -112,7 +127,7 @@ async function requireOwnSignature(context: Context, attested: Attested, issuer:
 async function oneFile(context: Context, record: AttestationRecord, filename: string): Promise<ShownFile> {
   if (namesReceipt(record, filename))
     throw new ValidationError({ loc: ['query', 'filename'], msg: 'names the receipt or its locker' })
-  const proven = await context.proveFile(record.snapshotKey, filename)
+  const proven = await proveFile(context, record.snapshotKey, filename)
   if (!proven) throw fileNotAttested(record.receiptId, filename)
   const { file, leafIndex, leafHash: leaf, proof } = proven
   requireRoot(record, foldProof(leaf, proof))

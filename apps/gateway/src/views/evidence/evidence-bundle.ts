@@ -16,8 +16,8 @@ import { type Attested, factsOf, limitLong, readAttested } from './read-evidence
 
 export async function readEvidenceBundle(
   context: Context,
-  { receipt_id, sequence }: { receipt_id?: string; sequence?: number },
   wire: WireRequest,
+  { receipt_id, sequence }: { receipt_id?: string; sequence?: number },
 ) {
   if (!receipt_id) {
     throw new ServiceError('missing_receipt_id', 'whose evidence?', {

@@ -1,5 +1,6 @@
 import type { InclusionProof } from '@svc/api/proofs'
 import type { Context } from '../../context.ts'
+import { proveFile } from '../../evidence/snapshots/prove-file.ts'
 import { fileNotAttested, readAttested } from './read-evidence.ts'
 
 export async function readMerkleProof(
@@ -7,7 +8,7 @@ export async function readMerkleProof(
   { receipt_id, filename, sequence }: { receipt_id: string; filename: string; sequence?: number },
 ): Promise<InclusionProof> {
   const { record } = await readAttested(context, receipt_id, sequence)
-  const proven = await context.proveFile(record.snapshotKey, filename)
+  const proven = await proveFile(context, record.snapshotKey, filename)
   if (!proven) throw fileNotAttested(receipt_id, filename)
   const { size_bytes, content_hash } = proven.file
   return {

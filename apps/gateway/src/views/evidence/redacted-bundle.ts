@@ -9,6 +9,7 @@ import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
+import { proveFile } from '../../evidence/snapshots/prove-file.ts'
 import { answerInPieces, filesOf, withList } from '../../evidence/view.ts'
 import { listSigningKeys } from '../../keys/signing-keys.ts'
 import { bundleLog } from './bundle-log.ts'
@@ -22,8 +23,8 @@ interface Wanted {
 
 export async function readRedactedBundle(
   context: Context,
-  { receipt_id, filename, sequence }: Wanted,
   wire: WireRequest,
+  { receipt_id, filename, sequence }: Wanted,
 ) {
   const { record } = await readAttested(context, receipt_id, sequence)
   const filenames = filename && [...new Set(filename)]
@@ -54,7 +55,7 @@ async function* leaves({ database }: Context, record: AttestationRecord): AsyncG
 async function proveFiles(context: Context, record: AttestationRecord, filenames: readonly string[]) {
   const shown: ShownFile[] = []
   for (const filename of filenames) {
-    const proven = await context.proveFile(record.snapshotKey, filename)
+    const proven = await proveFile(context, record.snapshotKey, filename)
     if (!proven) throw fileNotAttested(record.receiptId, filename)
     const { file, leafIndex, proof } = proven
     const { size_bytes, content_hash } = file

@@ -6,7 +6,7 @@ import { attCode, paymentAttCode } from '@svc/protocol/ids'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { limitStranger } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
-import { openLockerOf } from '../../evidence/attest.ts'
+import { attest, openLockerOf } from '../../evidence/attest.ts'
 import { notAttested } from '../../evidence/errors.ts'
 import type { StoredFile } from '../../evidence/snapshots/chunk-content.ts'
 import { answerInPieces, publicStatus, withFiles } from '../../evidence/view.ts'
@@ -16,8 +16,8 @@ import { type Attested, factsOf, limitLong, readAttested, readEvidence } from '.
 /** Anybody may read a statement. Where there is none, one is computed for callers who may ask for that. */
 export async function retrieve(
   context: Context,
-  { receipt_id, sequence }: { receipt_id: string; sequence?: number },
   wire: WireRequest,
+  { receipt_id, sequence }: { receipt_id: string; sequence?: number },
 ) {
   const { record, ...evidence } = await readEvidence(context, receipt_id, sequence)
   const attested = record ? { ...evidence, record } : await computeFirst(context, receipt_id, evidence, wire)
@@ -33,7 +33,7 @@ async function computeFirst(
 ) {
   await limitStranger(context, wire, receiptId)
   if (!context.auth.mayCompute(wire)) throw notAttested(receiptId, { isPending })
-  await context.attest(await openLockerOf(context, receiptId))
+  await attest(context, await openLockerOf(context, receiptId))
   return readAttested(context, receiptId)
 }
 

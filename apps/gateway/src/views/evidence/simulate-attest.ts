@@ -14,7 +14,7 @@ import { hasWrittenAccount, type Statement } from '../../publication/store.ts'
 import { readAttested } from './read-evidence.ts'
 
 /** Answers what publishing the newest statement would write. It sends nothing. */
-export async function simulateAttest(context: Context, receiptId: string, wire: WireRequest): Promise<Simulation> {
+export async function simulateAttest(context: Context, wire: WireRequest, receiptId: string): Promise<Simulation> {
   await limitStranger(context, wire, receiptId)
   const { record } = await readAttested(context, receiptId)
   const simulation = await simulationOf(context, record)

@@ -1,16 +1,14 @@
 import type { Context } from '../../context.ts'
-import { createProveFile, type ProveFile } from '../../evidence/snapshots/prove-file.ts'
-import { createDsse } from './dsse.ts'
-import { createRecompute } from './recompute/recompute-verify.ts'
-import { createSelfVerify } from './recompute/self-verify.ts'
-import { createVerify } from './verify.ts'
+import { type DsseEnvelopes, openDsseEnvelopes } from './dsse.ts'
+import { openRecomputations, type Recomputations } from './recompute/recompute-verify.ts'
+import { type LongDigests, openLongDigests } from './recompute/self-verify.ts'
+import { openVerifyAnswers, type VerifyAnswers } from './verify.ts'
 
 interface EvidenceState {
-  proveFile: ProveFile
-  verify: ReturnType<typeof createVerify>
-  dsse: ReturnType<typeof createDsse>
-  recompute: ReturnType<typeof createRecompute>
-  selfVerify: ReturnType<typeof createSelfVerify>
+  verifyAnswers: VerifyAnswers
+  dsseEnvelopes: DsseEnvelopes
+  recomputations: Recomputations
+  longDigests: LongDigests
 }
 
 declare module '../../context.ts' {
@@ -19,10 +17,9 @@ declare module '../../context.ts' {
 
 export function openEvidence(context: Context): EvidenceState {
   return {
-    proveFile: createProveFile(context.database.db),
-    verify: createVerify(context),
-    dsse: createDsse(context),
-    recompute: createRecompute(context),
-    selfVerify: createSelfVerify(context),
+    verifyAnswers: openVerifyAnswers(context.database.db),
+    dsseEnvelopes: openDsseEnvelopes(),
+    recomputations: openRecomputations(context),
+    longDigests: openLongDigests(context),
   }
 }

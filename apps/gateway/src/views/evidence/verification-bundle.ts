@@ -12,8 +12,8 @@ import { type Evidence, limitLong, readEvidence } from './read-evidence.ts'
 
 export async function readVerificationBundle(
   context: Context,
-  { receipt_id, sequence }: { receipt_id: string; sequence?: number },
   wire: WireRequest,
+  { receipt_id, sequence }: { receipt_id: string; sequence?: number },
 ) {
   const evidence = await readEvidence(context, receipt_id, sequence)
   await limitLong(context, wire, evidence.record)

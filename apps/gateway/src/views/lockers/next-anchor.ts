@@ -7,24 +7,24 @@ import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import type { AttestationTable, Locker } from '../../db/schema.ts'
 import { findAttestation } from '../../evidence/store.ts'
-import { nextLogAnchor } from '../../publication/log-anchors/next-log-anchor.ts'
-import type { Publisher } from '../../publication/publisher.ts'
+import { nextLogAnchor } from '../../publication/log-anchors/due-checkpoint.ts'
+import type { PrimaryChain } from '../../publication/primary-chain.ts'
 
 interface Parts extends Pick<Context, 'config' | 'database'> {
-  publisher: Pick<Publisher, 'signer'> | null
+  primaryChain: Pick<PrimaryChain, 'signer'> | null
 }
 
 export async function nextAnchor(
   context: Parts,
   locker: Locker,
 ): Promise<Pick<LockerUsage, 'next_anchor' | 'has_unattested_changes'>> {
-  const { config, database, publisher } = context
+  const { config, database, primaryChain } = context
   const known = await findAttestation(database.db, locker.receipt_id)
   const isChanged = locker.manifest_version > (known?.manifest_version ?? 0)
   const follows = () =>
     locker.anchoring === 'log' ? byLog(context, known) : expected(config, locker, known, isChanged)
   return {
-    next_anchor: publisher && ((known && underWay(config, locker, known)) ?? (await follows())),
+    next_anchor: primaryChain && ((known && underWay(config, locker, known)) ?? (await follows())),
     has_unattested_changes: isChanged,
   }
 }

@@ -84,7 +84,8 @@ export function textAnswer(text: string, { method }: Asked): Bytes {
 
 function packedAnswer({ contentType, plain, compressed }: Asset, wire: Asked, more: Record<string, string>): Bytes {
   const accepted = String(wire.headers['accept-encoding'] ?? '')
-  const [coding, bytes] = compressed.find(([name]) => accepts(accepted, name)) ?? [null, plain]
+  const [coding, read] = compressed.find(([name]) => accepts(accepted, name)) ?? [null, plain]
+  const bytes = read()
   const headers = {
     'content-type': contentType,
     'content-length': String(bytes.length),

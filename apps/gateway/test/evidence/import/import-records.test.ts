@@ -7,7 +7,7 @@ import { foldProof } from '@svc/protocol/merkle'
 import { beforeAll, expect, it } from 'vitest'
 import type { Db } from '../../../src/db/schema.ts'
 import type { ImportReport } from '../../../src/evidence/import/import-records.ts'
-import { createProveFile } from '../../../src/evidence/snapshots/prove-file.ts'
+import { openProofCache, proveFile } from '../../../src/evidence/snapshots/prove-file.ts'
 import { snapshotFiles } from '../../../src/evidence/snapshots/read-snapshot.ts'
 import { findAttestation, findRecord } from '../../../src/evidence/store.ts'
 import { attestationCounts } from '../../../src/views/attest-health.ts'
@@ -104,7 +104,11 @@ forEachDatabase('importing records of the oracle era', (database) => {
     const { snapshotKey } = (await findRecord(db, record.receipt_id))!
     expect(await listed(snapshotKey)).toEqual(record.files)
     for (const i of [0, 1023, 1024, 2999]) {
-      const proof = (await createProveFile(db)(snapshotKey, record.files[i]!.filename))!
+      const proof = (await proveFile(
+        { database: { db }, proofCache: openProofCache() },
+        snapshotKey,
+        record.files[i]!.filename,
+      ))!
       expect(proof).toMatchObject({ leafIndex: i, fileCount: 3000, file: record.files[i] })
       expect(`sha256:${foldProof(proof.leafHash, proof.proof)}`).toBe(record.merkle_root)
     }

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import { createSnapshotBuilder } from '../../../src/evidence/snapshots/build-snapshot.ts'
-import type { SnapshotFile } from '../../../src/evidence/snapshots/chunk-content.ts'
+import { fileRowsOf, type SnapshotFile } from '../../../src/evidence/snapshots/chunk-content.ts'
 import { createChunkCutter } from '../../../src/evidence/snapshots/cut-chunks.ts'
 import type { ChunkRow } from '../../../src/evidence/snapshots/store.ts'
 import { anyFiles, manyFiles } from './snapshot-files.ts'
@@ -18,7 +18,7 @@ async function build(files: readonly SnapshotFile[]) {
   const stored: ChunkRow[] = []
   const builder = createSnapshotBuilder(LOCKER, async (chunks) => void stored.push(...chunks))
   const cutter = createChunkCutter('ab'.repeat(32))
-  await builder.add(cutter.cut(files))
+  await builder.add(cutter.cut(fileRowsOf(files)))
   await builder.add(cutter.end())
   return { built: await builder.end(), stored }
 }

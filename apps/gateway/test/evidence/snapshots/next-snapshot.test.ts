@@ -1,10 +1,11 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { writable } from '@svc/devnet/writable'
+import { sortedByFilename } from '@svc/protocol/order'
 import type { ObjectKey } from '@svc/storage/provider'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openChunkList } from '../../../src/db/chunk-list.ts'
-import { readContent } from '../../../src/evidence/snapshots/chunk-content.ts'
+import { fileRowsOf, writeContent } from '../../../src/evidence/snapshots/chunk-content.ts'
 import type { Snapshot } from '../../../src/evidence/snapshots/make-snapshot.ts'
 import { readLockerFiles } from '../../../src/evidence/snapshots/read-files.ts'
 import { takeSnapshotHere } from '../../../src/evidence/snapshots/take-snapshot.ts'
@@ -65,7 +66,8 @@ forEachDatabase('a snapshot after another', (database) => {
     )
   })
 
-  it('EVID-02 EVID-20 takes chunks of any files again, and reads none of them', async () => {
+  it('EVID-02 EVID-20 reads files as text that is written by the rules of the digests, and its stored chunks again', async () => {
+    const everyCharacter = Array.from({ length: 256 }, (_, code) => `name ${String.fromCharCode(code + 1)}`)
     await fc.assert(
       fc.asyncProperty(anyFiles, async (files) => {
         locker = await openTestLocker(database)
@@ -73,15 +75,19 @@ forEachDatabase('a snapshot after another', (database) => {
         const first = await locker.snapshot()
         await locker.state(first)
         expect((await takeBoth()).row).toEqual(first.row)
-        const { previous, now, close } = await readLockerFiles(locker.db, database.url, locker.lockerId)
+        const { previous, read, storedChunks, close } = await readLockerFiles(locker.db, database.url, locker.lockerId)
+        const { text, contentTypes } = fileRowsOf(files)
+        expect(await read([{ from: '', before: null }], 1000)).toEqual([
+          expect.objectContaining({ text, contentTypes, listed: files.length, last: files.at(-1)!.filename }),
+        ])
         const chunks = Array.from({ length: previous!.closedChunks }, (_, i) => previous!.chunk(i))
-        for (const { rows, contentTypes, storedContent } of await now(chunks)) {
-          expect(JSON.parse(`[${rows}]`)).toEqual(JSON.parse(storedContent!).files)
-          expect(contentTypes).toEqual(readContent(storedContent!).map(({ content_type }) => content_type))
+        const contents = await storedChunks(chunks.map(({ id }) => id))
+        for (const [i, now] of (await read(chunks, 1000)).entries()) {
+          expect(writeContent(now)).toBe(contents.get(chunks[i]!.id))
         }
         await close()
       }),
-      { numRuns: 10 },
+      { numRuns: 12, examples: [[sortedByFilename(everyCharacter.map(fileNamed))]] },
     )
   })
 

@@ -4,19 +4,25 @@ import { bare } from '@svc/protocol/bytes'
 import { foldProof, leafHash, merkleLevels, merkleProof, treeDepth } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import { expect, it } from 'vitest'
+import type { Db } from '../../../src/db/schema.ts'
 import type { SnapshotFile } from '../../../src/evidence/snapshots/chunk-content.ts'
-import { createProveFile } from '../../../src/evidence/snapshots/prove-file.ts'
+import { openProofCache, proveFile } from '../../../src/evidence/snapshots/prove-file.ts'
 import { fileNamed, hostileNames, manyFiles } from './snapshot-files.ts'
 import { openTestLocker } from './snapshot-locker.ts'
 
 const SMALL = [1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32, 65]
 const LARGE = [129, 513, 1023, 1024, 1025, 2047, 2048, 2049, 5000]
 
+function proverOf(db: Db) {
+  const parts = { database: { db }, proofCache: openProofCache() }
+  return (key: string, filename: string) => proveFile(parts, key, filename)
+}
+
 forEachDatabase('a proof from a snapshot', (database) => {
   async function lockerOf(files: readonly SnapshotFile[]) {
     const locker = await openTestLocker(database)
     await locker.put(files)
-    return { db: locker.db, proveFile: createProveFile(locker.db), snapshot: await locker.snapshot() }
+    return { db: locker.db, proveFile: proverOf(locker.db), snapshot: await locker.snapshot() }
   }
 
   /** Expects the proofs of these files to be those of the plain tree. */
@@ -84,7 +90,7 @@ forEachDatabase('a proof from a snapshot', (database) => {
       [known!.file.content_hash.slice('sha256:'.length), 'ab'.repeat(32)],
     ] as const) {
       await write(content.replace(part, other))
-      for (const proofs of [proveFile, createProveFile(db)]) {
+      for (const proofs of [proveFile, proverOf(db)]) {
         await expect(proofs(snapshot.key, name)).rejects.toThrow(chunk_id)
       }
     }

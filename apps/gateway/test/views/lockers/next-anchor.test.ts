@@ -20,7 +20,7 @@ it.each([
   const next = async () => {
     const row = context.database.db.selectFrom('lockers').selectAll().where('locker_id', '=', locker.lockerId)
     const { next_anchor } = await nextAnchor(
-      { ...context, publisher: { signer: 'somebody' } },
+      { ...context, primaryChain: { signer: 'somebody' } },
       await row.executeTakeFirstOrThrow(),
     )
     return next_anchor && (next_anchor.at ?? next_anchor.reason)

@@ -4,6 +4,7 @@ import { buy, openMarket } from '@svc/devnet/services/market'
 import { ed25519Identity } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
 import { expect, it } from 'vitest'
+import { publishNewest } from '../../../src/publication/push.ts'
 import { queueToAttest } from '../../evidence/attest.ts'
 import { type Scrape, scrape } from './scrape.ts'
 
@@ -108,7 +109,7 @@ forEachDatabase('metrics', (database) => {
     })
     // Each scrape is an hour after the previous one; a new status starts again at zero.
     expect(computed).toEqual({ ...none, waiting: -1, pending: -1, computed: 1, age: -LATER })
-    const published = await growth(samples, () => shop.gateway.context.push(locker.receiptId))
+    const published = await growth(samples, () => publishNewest(shop.gateway.context, locker.receiptId))
     expect(published).toEqual({
       ...none,
       computed: -1,

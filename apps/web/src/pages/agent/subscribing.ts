@@ -1,5 +1,5 @@
-// Paying for a subscription. The name of a payment that is begun is kept in this browser until it is settled, and the
-// SDK's journal records each payment before it leaves, so that a reload or a second tab never pays twice.
+// Paying for a subscription. The SDK's journal keeps the name of a payment that is begun until it is settled, and records
+// each payment before it leaves, so that a reload or a second tab never pays twice.
 
 import { signal } from '@preact/signals'
 import type { Subscription, SubscriptionQuote } from '@svc/api/agent/subscriptions'
@@ -56,7 +56,7 @@ export function createSubscribing(session: AgentSession) {
     nothingWasSent: () =>
       run(async (now) => {
         const { forgetUnansweredPayment } = await import('@svc/sdk')
-        const intent = begunIntent(session)
+        const intent = await begunIntent(session)
         if (intent !== null) await forgetUnansweredPayment(await placeOf(session), intent)
         return settle(now)
       }),
@@ -72,7 +72,7 @@ interface Now {
 
 async function pay({ session, signal, onDoing }: Now, quote: SubscriptionQuote, leg: PaymentLeg): Promise<Paid> {
   const { subscription } = await session.agent.subscribe({
-    intent: openIntent(session),
+    intent: await openIntent(session),
     wallet: { ...observed(session.wallet.payerAt(session.node), onDoing), network: leg.network },
     asset: leg.extra.name,
     quote,
@@ -80,12 +80,12 @@ async function pay({ session, signal, onDoing }: Now, quote: SubscriptionQuote, 
       extra.pay_req_id === leg.extra.pay_req_id && amount === leg.amount && network === leg.network,
     signal,
   })
-  closeIntent(session)
+  await closeIntent(session)
   return { outcome: 'subscribed', subscription }
 }
 
 async function settle({ session, signal, onDoing }: Now): Promise<Paid> {
-  const intent = begunIntent(session)
+  const intent = await begunIntent(session)
   if (intent === null) return { outcome: 'elsewhere' }
   const record = await readBegun(session)
   if (!record) return { outcome: 'void' }
@@ -104,18 +104,18 @@ async function settle({ session, signal, onDoing }: Now): Promise<Paid> {
       approve: () => false,
       signal,
     })
-    closeIntent(session)
+    await closeIntent(session)
     return { outcome: 'subscribed', subscription }
   } catch (error) {
     if (!(error instanceof PaymentError) || error.money !== 'not_moved') throw error
     signal.throwIfAborted()
-    if (await releaseUnpaid(await placeOf(session), intent, wallet)) closeIntent(session)
+    if (await releaseUnpaid(await placeOf(session), intent, wallet)) await closeIntent(session)
     return { outcome: 'void' }
   }
 }
 
 async function confirmTransaction({ session, signal, onDoing }: Now, tx: string): Promise<Paid> {
-  const intent = begunIntent(session)
+  const intent = await begunIntent(session)
   const record = await readBegun(session)
   if (intent === null || !record) return { outcome: 'elsewhere' }
   onDoing('confirming')
@@ -126,14 +126,14 @@ async function confirmTransaction({ session, signal, onDoing }: Now, tx: string)
   )
   const { forgetPurchase } = await import('@svc/sdk')
   await forgetPurchase(await placeOf(session), intent)
-  closeIntent(session)
+  await closeIntent(session)
   return { outcome: 'subscribed', subscription }
 }
 
 /** What was begun and may have been paid; null if there is nothing. */
 export async function readBegun(session: AgentSession): Promise<PurchaseRecord | null> {
   const { readPurchase } = await import('@svc/sdk')
-  const intent = begunIntent(session)
+  const intent = await begunIntent(session)
   const record = intent === null ? null : await readPurchase(await placeOf(session), intent)
   return record && (record.receipt || record.asked || record.attempts.length > 0) ? record : null
 }
@@ -166,22 +166,42 @@ async function alone(
   return paid
 }
 
-function openIntent(session: AgentSession): string {
-  const begun = begunIntent(session)
+/** Of a subscription at this service, whatever it is paid with: one is paid before another is begun. */
+const ORDER = 'subscribe'
+
+async function openIntent(session: AgentSession): Promise<string> {
+  const begun = await begunIntent(session)
   if (begun !== null) return begun
-  const made = `subscription ${crypto.randomUUID()}`
-  localStorage.setItem(keyOf(session), made)
-  return made
+  const { beginPurchase } = await import('@svc/sdk')
+  const { journal } = await placeOf(session)
+  return (await beginPurchase(journal, buyerOf(session), ORDER, Date.now())).intent
 }
 
-function begunIntent(session: AgentSession): string | null {
-  return localStorage.getItem(keyOf(session))
-}
-
-function closeIntent(session: AgentSession): void {
+async function begunIntent(session: AgentSession): Promise<string | null> {
+  const { adoptPurchase, unfinishedPurchases } = await import('@svc/sdk')
+  const { journal } = await placeOf(session)
+  const begun = (await unfinishedPurchases(journal, buyerOf(session))).find(({ order }) => order === ORDER)
+  if (begun) return begun.intent
+  // Release 1.1.0 kept the name apart.
+  const intent = localStorage.getItem(keyOf(session))
+  if (intent === null) return null
+  await adoptPurchase(journal, buyerOf(session), { intent, order: ORDER, begun_at: new Date().toISOString() })
   localStorage.removeItem(keyOf(session))
+  return intent
 }
 
+async function closeIntent(session: AgentSession): Promise<void> {
+  const { endPurchase } = await import('@svc/sdk')
+  const { journal } = await placeOf(session)
+  const intent = await begunIntent(session)
+  if (intent !== null) await endPurchase(journal, buyerOf(session), intent)
+}
+
+function buyerOf({ service, wallet }: AgentSession) {
+  return { seller: service.url, address: wallet.address }
+}
+
+/** Names the lock of the work on a subscription, as 1.1.0 does. */
 function keyOf({ service, wallet }: AgentSession): string {
   return `svc page subscription ${service.url} ${wallet.address}`
 }

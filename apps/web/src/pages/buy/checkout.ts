@@ -20,6 +20,8 @@ export function createCheckout() {
   const isLookingOver = signal(false)
   const work = oneAtATime()
   let isLooking = false
+  /** What was opened last is shown, whichever is read first. */
+  let opened = 0
 
   const page = {
     onChange(next: KeptPurchase) {
@@ -32,6 +34,7 @@ export function createCheckout() {
 
   /** Gets a quote for an order, and keeps it as a purchase. */
   function begin(order: Order): Promise<void> {
+    opened++
     page.onStage({ at: 'working', doing: 'quote' })
     return work.run(async (signal) => {
       try {
@@ -40,7 +43,8 @@ export function createCheckout() {
         if (signal.aborted) return
         const started = new Date().toISOString()
         const begun = { id: newId(), started, order, quotes: [quote], isShownElsewhere: false, receipt: null }
-        keep(begun)
+        await keep(begun)
+        if (signal.aborted) return
         show(begun)
         page.onStage({ at: 'pay', problem: null })
       } catch (error) {
@@ -58,16 +62,20 @@ export function createCheckout() {
   /** Shows a purchase of this browser where it stands. */
   async function open(id: string): Promise<void> {
     work.stop()
-    const kept = readKept(id)
+    const mine = ++opened
+    show(null)
+    page.onStage({ at: 'working', doing: 'checking' })
+    const kept = await readKept(id)
+    if (mine !== opened) return
     show(kept)
     if (!kept) return page.onStage({ at: 'gone' })
     if (kept.receipt) return page.onStage({ at: 'done', receipt: kept.receipt })
-    page.onStage({ at: 'working', doing: 'checking' })
     await settle()
   }
 
   function reset(): void {
     work.stop()
+    opened++
     show(null)
     page.onStage({ at: 'choose', problem: null })
   }
@@ -89,7 +97,7 @@ export function createCheckout() {
 
   /** Noted before anybody can see how to pay elsewhere. */
   async function showElsewhere(): Promise<void> {
-    if (!shown().isShownElsewhere) await run(async (held) => held.change({ isShownElsewhere: true }))
+    if (!shown().isShownElsewhere) await run((held) => held.change({ isShownElsewhere: true }))
     if (purchase.value?.isShownElsewhere) await steps.watchElsewhere(purchase.value)
   }
 
@@ -104,7 +112,7 @@ export function createCheckout() {
       const found = await steps.findElsewhere(looked, client).catch(() => null)
       if (!found || !isAtRest()) return
       const { receipt, isOver } = found
-      if (receipt) await run(async (held) => held.finish(receipt))
+      if (receipt) await run((held) => held.finish(receipt))
       // Another quote may be there since.
       else isLookingOver.value = isOver && purchase.value?.quotes.length === looked.quotes.length
     } finally {
@@ -134,11 +142,7 @@ export function createCheckout() {
   async function remove(id: string): Promise<boolean> {
     if (purchase.value?.id === id) reset()
     await work.ended()
-    const { sdk, place } = await steps.tools()
-    return withFreePurchase(id, async () => {
-      await sdk.forgetPurchase(place, id)
-      removeKept(id)
-    })
+    return withFreePurchase(id, () => removeKept(id))
   }
 
   /** Does something for the purchase that is shown now. After a failure, the page is where that leaves it. */
@@ -167,7 +171,7 @@ export function createCheckout() {
     }
     const reread = async () => {
       if (signal.aborted) return
-      const kept = readKept(id)
+      const kept = await readKept(id)
       if (!kept) return held.show({ at: 'gone' })
       page.onChange(kept)
       if (kept.receipt) return held.show({ at: 'done', receipt: kept.receipt })

@@ -1,6 +1,7 @@
 // The purchases that this browser keeps: to go on with, to see the receipt of, to remove.
 
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/buy'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -13,7 +14,11 @@ import { allKept, type KeptPurchase } from './kept.ts'
 const t = texts.earlier
 
 export function EarlierPurchases({ checkout }: { checkout: Checkout }) {
-  const purchases = useSignal(allKept())
+  const purchases = useSignal<KeptPurchase[]>([])
+  const read = async () => {
+    purchases.value = await allKept()
+  }
+  useEffect(() => void read(), [])
   const removing = useSignal<KeptPurchase | null>(null)
   const isBusyElsewhere = useSignal(false)
   const close = () => {
@@ -22,7 +27,7 @@ export function EarlierPurchases({ checkout }: { checkout: Checkout }) {
   }
   const remove = async (id: string) => {
     const isRemoved = await checkout.remove(id)
-    purchases.value = allKept()
+    await read()
     if (isRemoved) close()
     else isBusyElsewhere.value = true
   }

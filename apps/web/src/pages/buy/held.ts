@@ -22,11 +22,11 @@ export interface HeldPurchase {
   readonly id: string
   readonly signal: AbortSignal
   /** As it is kept now. */
-  read(): KeptPurchase
-  change(fields: Partial<Omit<KeptPurchase, 'id'>>): void
+  read(): Promise<KeptPurchase>
+  change(fields: Partial<Omit<KeptPurchase, 'id'>>): Promise<void>
   show(stage: Stage): void
   doing(what: Doing): void
-  finish(receipt: SignedReceipt): void
+  finish(receipt: SignedReceipt): Promise<void>
 }
 
 interface Page {
@@ -37,13 +37,13 @@ interface Page {
 export function holdPurchase(kept: KeptPurchase, signal: AbortSignal, { onChange, onStage }: Page): HeldPurchase {
   const { id } = kept
   let known = kept
-  const read = () => {
-    known = readKept(id) ?? known
+  const read = async () => {
+    known = (await readKept(id)) ?? known
     return known
   }
-  const change: HeldPurchase['change'] = (fields) => {
-    known = { ...read(), ...fields }
-    keep(known)
+  const change: HeldPurchase['change'] = async (fields) => {
+    known = { ...(await read()), ...fields }
+    await keep(known)
     onChange(known)
   }
   const show = (stage: Stage) => {
@@ -56,12 +56,12 @@ export function holdPurchase(kept: KeptPurchase, signal: AbortSignal, { onChange
     change,
     show,
     doing: (what) => show({ at: 'working', doing: what }),
-    finish(receipt) {
+    async finish(receipt) {
       try {
-        change({ receipt })
+        await change({ receipt })
       } catch {
         // A full storage must not hide what was paid for: it is shown, and can be downloaded.
-        onChange({ ...read(), receipt })
+        onChange({ ...known, receipt })
       }
       show({ at: 'done', receipt })
     },

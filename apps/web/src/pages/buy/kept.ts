@@ -1,8 +1,18 @@
-// The purchases of this browser. They hold ids that lead to receipts, so they can be removed; nothing of them is sent
-// but to this gateway. Whoever changes one holds its lock.
+// The purchases of this browser, in the SDK's journal of purchases. They hold ids that lead to receipts, so they can be
+// removed; nothing of them is sent but to this gateway. Whoever works on one holds its lock.
 
 import type { Quote } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { storageJournal } from '@svc/sdk/journal'
+import {
+  forgetPurchase,
+  type PurchasePlace,
+  type PurchaseRecord,
+  purchaseEntry,
+  shownOrder,
+  shownPurchases,
+} from '@svc/sdk/purchase-journal'
+import { knownAddress } from '../../signed-client.ts'
 
 export interface Order {
   units: number
@@ -11,7 +21,7 @@ export interface Order {
 }
 
 export interface KeptPurchase {
-  /** Also its intent in the journal of payments. */
+  /** Also its intent in the journal of purchases. */
   id: string
   started: string
   order: Order
@@ -22,31 +32,80 @@ export interface KeptPurchase {
   receipt: SignedReceipt | null
 }
 
-const PREFIX = 'svc page purchase '
-
-export function readKept(id: string): KeptPurchase | null {
-  return parsed(localStorage.getItem(PREFIX + id))
+/** Where the purchases of this page are. */
+export async function placeHere(): Promise<PurchasePlace> {
+  return { journal: storageJournal(), baseUrl: await knownAddress() }
 }
 
-export function keep(purchase: KeptPurchase): void {
-  localStorage.setItem(PREFIX + purchase.id, JSON.stringify(purchase))
+export async function readKept(id: string): Promise<KeptPurchase | null> {
+  const place = await placeHere()
+  await adopt(place, id)
+  const record = await purchaseEntry(place, id).read()
+  // The gateway may have had another address, or not said its own.
+  return (record && keptOf(id, record)) ?? (await allShown()).get(id) ?? null
 }
 
-export function removeKept(id: string): void {
-  localStorage.removeItem(PREFIX + id)
+export async function keep({ id, order, receipt, ...shown }: KeptPurchase): Promise<void> {
+  await purchaseEntry(await placeHere(), id).update((now) => {
+    const record = now ?? shownOrder({ ...order }, shown)
+    return { ...record, shown, receipt: record.receipt ?? receipt }
+  })
+}
+
+export async function removeKept(id: string): Promise<void> {
+  localStorage.removeItem(NAME_IN_1_1_0 + id)
+  const { journal, baseUrl } = await placeHere()
+  const shown = await shownPurchases(storageJournal())
+  const places = [{ journal, baseUrl }, ...shown.flatMap(({ intent, place }) => (intent === id ? place : []))]
+  for (const place of places) await forgetPurchase(place, id)
 }
 
 /** The newest first. */
-export function allKept(): KeptPurchase[] {
-  return Object.keys(localStorage)
-    .filter((key) => key.startsWith(PREFIX))
-    .flatMap((key) => parsed(localStorage.getItem(key)) ?? [])
-    .sort((a, b) => b.started.localeCompare(a.started))
+export async function allKept(): Promise<KeptPurchase[]> {
+  const place = await placeHere()
+  for (const name of Object.keys(localStorage))
+    if (name.startsWith(NAME_IN_1_1_0)) await adopt(place, name.slice(NAME_IN_1_1_0.length))
+  return [...(await allShown()).values()].sort((a, b) => b.started.localeCompare(a.started))
 }
 
-function parsed(text: string | null): KeptPurchase | null {
+/** By id. Of records of one purchase under two addresses, one with a receipt counts. */
+async function allShown(): Promise<Map<string, KeptPurchase>> {
+  const found = await shownPurchases(storageJournal())
+  const kept = found.flatMap(({ intent, record }) => keptOf(intent, record) ?? [])
+  return new Map(
+    kept.sort((a, b) => Number(a.receipt !== null) - Number(b.receipt !== null)).map((one) => [one.id, one]),
+  )
+}
+
+/** The asset that a wallet was asked for is no part of the order. */
+function keptOf(id: string, { shown, order, receipt }: PurchaseRecord): KeptPurchase | null {
+  if (!shown) return null
+  const { pay_asset: _, ...goods } = order
+  return { id, ...shown, order: goods as unknown as Order, receipt } // as `keep` has written it
+}
+
+/** Release 1.1.0 kept what a page had shown apart. */
+const NAME_IN_1_1_0 = 'svc page purchase '
+
+/** Moves a purchase of 1.1.0 into the journal. A tab of that release may still work on it: what it changes is moved next. */
+async function adopt(place: PurchasePlace, id: string): Promise<void> {
+  const name = NAME_IN_1_1_0 + id
+  const text = localStorage.getItem(name)
+  const old = text === null ? null : parsed(text)
+  if (!old) return
+  const { started, order, isShownElsewhere } = old
+  await purchaseEntry(place, id).update((now) => {
+    const before = now?.shown
+    const quotes = before && before.quotes.length > old.quotes.length ? before.quotes : old.quotes
+    const shown = { started, quotes, isShownElsewhere: isShownElsewhere || before?.isShownElsewhere === true }
+    return { ...(now ?? shownOrder({ ...order }, shown)), shown, receipt: now?.receipt ?? old.receipt }
+  })
+  if (localStorage.getItem(name) === text) localStorage.removeItem(name)
+}
+
+function parsed(text: string): KeptPurchase | null {
   try {
-    const value = JSON.parse(text ?? 'null') as KeptPurchase | null
+    const value = JSON.parse(text) as KeptPurchase | null
     return value && typeof value.id === 'string' && value.quotes.length > 0 ? value : null
   } catch {
     return null

@@ -4,22 +4,20 @@
 import { findPayment, watchPayment } from '@svc/api/payment'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { Client, Journal, PurchaseRecord, Wallet } from '@svc/sdk'
-import { publicUrl } from '../../gateway.ts'
+import type { Client, PurchaseRecord, Wallet } from '@svc/sdk'
 import { observed } from '../../paying/observed-wallet.ts'
 import { confirmOneOf } from '../../paying/pasted-transaction.ts'
 import type { Problem } from '../../paying/problem.ts'
 import { createSignedClient } from '../../signed-client.ts'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
 import type { HeldPurchase } from './held.ts'
-import type { KeptPurchase, Order } from './kept.ts'
+import { type KeptPurchase, type Order, placeHere } from './kept.ts'
 
 /** Loaded with the first purchase. */
 export async function tools() {
   const sdk = await import('@svc/sdk')
-  const journal: Journal = sdk.storageJournal()
-  // The address as the client has it.
-  const place = { journal, baseUrl: publicUrl().replace(/\/+$/, '') }
+  const place = await placeHere()
+  const { journal } = place
   return { sdk, journal, place, client: await createSignedClient(null, journal) }
 }
 
@@ -33,7 +31,7 @@ export async function settle(held: HeldPurchase, problem: Problem | null = null)
     const found = (await findQuietly(held, client)) ?? (await resume(held, client, record))
     if (found) return held.finish(found)
   }
-  const { receipt } = await findElsewhere(held.read(), client, held.signal)
+  const { receipt } = await findElsewhere(await held.read(), client, held.signal)
   if (receipt) return held.finish(receipt)
   held.show({ at: 'pay', problem })
 }
@@ -49,7 +47,7 @@ async function resume(held: HeldPurchase, client: Client, record: PurchaseRecord
   const asset = record.order.pay_asset
   try {
     return await watching.buyQuoted({
-      ...goodsOf(held.read().order),
+      ...goodsOf((await held.read()).order),
       intent: held.id,
       wallet: watchedBy(held, payer),
       ...(typeof asset === 'string' && { asset }),
@@ -73,45 +71,45 @@ async function resume(held: HeldPurchase, client: Client, record: PurchaseRecord
 export async function pay(held: HeldPurchase, { signer, payer }: ConnectedWallet, leg: PaymentLeg): Promise<void> {
   held.doing('checking')
   const { journal, client: plain } = await tools()
-  const { receipt: paid } = await findElsewhere(held.read(), plain, held.signal)
+  const { receipt: paid } = await findElsewhere(await held.read(), plain, held.signal)
   if (paid) return held.finish(paid)
   const client = await createSignedClient(signer, journal)
   held.signal.throwIfAborted()
   const receipt = await client.buyQuoted({
-    ...goodsOf(held.read().order),
+    ...goodsOf((await held.read()).order),
     intent: held.id,
     wallet: { ...watchedBy(held, payer), network: leg.network },
     asset: leg.extra.name,
-    quote: async () => newestQuote(held.read()),
+    quote: async () => newestQuote(await held.read()),
     approve: ({ extra, amount }) => extra.pay_req_id === leg.extra.pay_req_id && amount === leg.amount,
     signal: held.signal,
   })
-  held.finish(receipt)
+  await held.finish(receipt)
 }
 
 /** Another quote in place of one that has ended. Payments of all before it are still looked for. */
 export async function renewQuote(held: HeldPurchase): Promise<void> {
   held.doing('quote')
   const { client } = await tools()
-  const { receipt } = await findElsewhere(held.read(), client, held.signal)
+  const { receipt } = await findElsewhere(await held.read(), client, held.signal)
   if (receipt) return held.finish(receipt)
-  const quote = await client.quote(orderOf(held.read().order), { signal: held.signal })
+  const quote = await client.quote(orderOf((await held.read()).order), { signal: held.signal })
   held.signal.throwIfAborted()
-  held.change({ quotes: [...held.read().quotes, quote] })
+  await held.change({ quotes: [...(await held.read()).quotes, quote] })
   held.show({ at: 'pay', problem: null })
-  if (held.read().isShownElsewhere) await watchElsewhere(held.read())
+  if ((await held.read()).isShownElsewhere) await watchElsewhere(await held.read())
 }
 
 /** Shows the gateway a transaction that was made elsewhere. */
 export async function confirmTransaction(held: HeldPurchase, tx: string, preferred: PaymentLeg | null): Promise<void> {
   held.doing('confirming')
   const { client } = await tools()
-  const legs = held
-    .read()
-    .quotes.toReversed()
+  const { quotes } = await held.read()
+  const legs = quotes
+    .toReversed()
     .flatMap(({ accepts }) => accepts)
     .sort((a, b) => Number(isSameLeg(b, preferred)) - Number(isSameLeg(a, preferred)))
-  held.finish(await confirmOneOf(tx, legs, (leg) => client.confirm({ leg, tx }, { signal: held.signal })))
+  await held.finish(await confirmOneOf(tx, legs, (leg) => client.confirm({ leg, tx }, { signal: held.signal })))
 }
 
 /** Then the gateway makes the receipt also while no page is open. Without it, the payment is found all the same. */
@@ -152,7 +150,7 @@ export async function findElsewhere(
 
 /** Where another way to find the payment is left. */
 async function findQuietly(held: HeldPurchase, client: Client): Promise<SignedReceipt | null> {
-  const found = await findElsewhere(held.read(), client, held.signal).catch(() => null)
+  const found = await findElsewhere(await held.read(), client, held.signal).catch(() => null)
   return found?.receipt ?? null
 }
 

@@ -93,7 +93,7 @@ function shellCommands(gateway: string, isDevelopment: boolean): string {
 function mcpConfiguration(gateway: string): string {
   const paths = { SVC_WALLET: '/path/to/wallet.json', SVC_MCP_ROOT: '/path/to/project' }
   const env = { SVC_GATEWAY: gateway, ...paths, SVC_MCP_MAX_USD: '1' }
-  return JSON.stringify({ mcpServers: { storage: { command: 'svc-mcp', env } } }, null, 2)
+  return JSON.stringify({ mcpServers: { storage: { command: 'svc', args: ['mcp'], env } } }, null, 2)
 }
 
 function firstCall(gateway: string): string {
@@ -101,5 +101,5 @@ function firstCall(gateway: string): string {
 }
 
 function mcpCommand(gateway: string): string {
-  return `claude mcp add storage \\\n  --env SVC_GATEWAY=${gateway} \\\n  --env SVC_WALLET=$HOME/.config/solana/id.json \\\n  --env SVC_MCP_ROOT=$PWD \\\n  -- svc-mcp`
+  return `claude mcp add storage \\\n  --env SVC_GATEWAY=${gateway} \\\n  --env SVC_WALLET=$HOME/.config/solana/id.json \\\n  --env SVC_MCP_ROOT=$PWD \\\n  -- svc mcp`
 }

@@ -10,10 +10,10 @@ import { type Context, unixNow } from '../../../context.ts'
 import type { AttestationRecord } from '../../../evidence/record.ts'
 import { fileOf, type SnapshotFile, type StoredFile } from '../../../evidence/snapshots/chunk-content.ts'
 import { answerInPieces, withFiles } from '../../../evidence/view.ts'
-import { createObjectReader } from '../../../files/confirm/hash-object.ts'
+import { createObjectReader, type HashObject } from '../../../files/confirm/hash-object.ts'
 import { findLockerOf } from '../../../files/store.ts'
 import { type Attested, factsOf, readAttested } from '../read-evidence.ts'
-import { cacheOutcomes } from './cache-outcomes.ts'
+import { type CacheOutcome, cacheOutcomes } from './cache-outcomes.ts'
 import { type Rehashed, rehash } from './rehash.ts'
 
 type Recomputed = Rehashed & { checkedAt: string }
@@ -24,32 +24,46 @@ const MAX_CACHED_DIFFERENCES = 1000
 /** Finding and opening a file costs as much as reading this many bytes. */
 const BYTES_PER_FILE = 65_536
 
-/** Each statement is read once for all requests within a minute (T-10). */
-export function createRecompute(context: Context) {
-  const readObject = createObjectReader(context.providers)
-  const cached = cacheOutcomes<Recomputed>(context.now, ({ differing }) => differing.size <= MAX_CACHED_DIFFERENCES)
-  let running = 0
+/** What was read again within the last minute, and what is being read. */
+export interface Recomputations {
+  readObject: HashObject
+  cached: CacheOutcome<Recomputed>
+  /** How many lockers are being read. */
+  running: number
+}
 
-  async function recompute(of: AttestationRecord): Promise<Recomputed> {
-    if (running >= MAX_CONCURRENT) throw busy()
-    running++
-    try {
-      const locker = await findLockerOf(context.database.db, { receipt_id: of.receiptId })
-      if (!locker) throw lockerNotFound()
-      const found = await rehash(context, locker, of, { readObject, spend: spendUpTo(context.config.evidence) })
-      return { ...found, checkedAt: isoSeconds(unixNow(context)) }
-    } finally {
-      running--
-    }
+export function openRecomputations({ providers, now }: Pick<Context, 'providers' | 'now'>): Recomputations {
+  return {
+    readObject: createObjectReader(providers),
+    cached: cacheOutcomes(now, ({ differing }) => differing.size <= MAX_CACHED_DIFFERENCES),
+    running: 0,
   }
+}
 
-  return async (receiptId: string, wire: WireRequest) => {
-    await limitStranger(context, wire, receiptId)
-    const attested = await readAttested(context, receiptId)
-    const { record } = attested
-    requireAffordable(context, record)
-    const { outcome, cached: wasCached } = await cached(`${receiptId} ${record.sequence}`, () => recompute(record))
-    return answerInPieces<RecomputeVerify>(record, pieces(context, attested, outcome, wasCached))
+/** Each statement is read once for all requests within a minute (T-10). */
+export async function recomputeVerify(context: Context, wire: WireRequest, receiptId: string) {
+  await limitStranger(context, wire, receiptId)
+  const attested = await readAttested(context, receiptId)
+  const { record } = attested
+  requireAffordable(context, record)
+  const { outcome, cached } = await context.recomputations.cached(`${receiptId} ${record.sequence}`, () =>
+    recompute(context, record),
+  )
+  return answerInPieces<RecomputeVerify>(record, pieces(context, attested, outcome, cached))
+}
+
+async function recompute(context: Context, of: AttestationRecord): Promise<Recomputed> {
+  const { recomputations } = context
+  if (recomputations.running >= MAX_CONCURRENT) throw busy()
+  recomputations.running++
+  try {
+    const locker = await findLockerOf(context.database.db, { receipt_id: of.receiptId })
+    if (!locker) throw lockerNotFound()
+    const { readObject } = recomputations
+    const found = await rehash(context, locker, of, { readObject, spend: spendUpTo(context.config.evidence) })
+    return { ...found, checkedAt: isoSeconds(unixNow(context)) }
+  } finally {
+    recomputations.running--
   }
 }
 

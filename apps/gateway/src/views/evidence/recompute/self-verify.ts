@@ -1,7 +1,7 @@
 // `GET /v1/self-verify`: computes everything in a statement again from the database. It reads no file and no chain.
 
 import type { SelfVerify } from '@svc/api/proofs'
-import { limit } from '@svc/concurrency/locks'
+import { type Limit, limit } from '@svc/concurrency/locks'
 import { isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import type { VerificationFacts } from '@svc/protocol/facts'
 import { snapshotId } from '@svc/protocol/ids'
@@ -13,42 +13,45 @@ import type { AttestationRecord } from '../../../evidence/record.ts'
 import { findRecord } from '../../../evidence/store.ts'
 import { isLong } from '../../../evidence/view.ts'
 import { factsOf, readAttested } from '../read-evidence.ts'
-import { cacheOutcomes } from './cache-outcomes.ts'
+import { type CacheOutcome, cacheOutcomes } from './cache-outcomes.ts'
 import { type SnapshotDigests, snapshotDigests } from './snapshot-digests.ts'
 
 type Digests = SnapshotDigests | null
 type Check = 'passed' | 'failed' | 'not_checked'
 
-/** Long lists of files are hashed one at a time, and their digests are cached. */
-export function createSelfVerify(context: Context) {
-  const { db } = context.database
-  const oneAtATime = limit(1)
-  const cached = cacheOutcomes<Digests>(context.now, (digests) => digests !== null)
+/** The digests of long lists of files, which are hashed one at a time. */
+export interface LongDigests {
+  cached: CacheOutcome<Digests>
+  oneAtATime: Limit
+}
 
-  async function digestsOf(of: AttestationRecord): Promise<Digests> {
-    if (!isLong(of)) return snapshotDigests(db, of)
-    const { outcome } = await cached(`${of.lockerId} ${of.snapshotKey}`, () =>
-      oneAtATime(() => snapshotDigests(db, of)),
-    )
-    return outcome
-  }
+export function openLongDigests({ now }: Pick<Context, 'now'>): LongDigests {
+  return { cached: cacheOutcomes(now, (digests) => digests !== null), oneAtATime: limit(1) }
+}
 
-  return async (
-    { receipt_id, sequence }: { receipt_id: string; sequence?: number },
-    wire: WireRequest,
-  ): Promise<SelfVerify> => {
-    await limitStranger(context, wire, receipt_id)
-    const attested = await readAttested(context, receipt_id, sequence)
-    const { record } = attested
-    const verification = await factsOf(context, attested)
-    return {
-      receipt_id,
-      checks: await checksOf(db, record, await digestsOf(record), verification),
-      anchor: record.anchor,
-      verification,
-      checked_at: isoSeconds(unixNow(context)),
-    }
+export async function selfVerify(
+  context: Context,
+  wire: WireRequest,
+  { receipt_id, sequence }: { receipt_id: string; sequence?: number },
+): Promise<SelfVerify> {
+  await limitStranger(context, wire, receipt_id)
+  const attested = await readAttested(context, receipt_id, sequence)
+  const { record } = attested
+  const verification = await factsOf(context, attested)
+  return {
+    receipt_id,
+    checks: await checksOf(context.database.db, record, await digestsOf(context, record), verification),
+    anchor: record.anchor,
+    verification,
+    checked_at: isoSeconds(unixNow(context)),
   }
+}
+
+async function digestsOf({ database: { db }, longDigests }: Context, of: AttestationRecord): Promise<Digests> {
+  if (!isLong(of)) return snapshotDigests(db, of)
+  const { cached, oneAtATime } = longDigests
+  const { outcome } = await cached(`${of.lockerId} ${of.snapshotKey}`, () => oneAtATime(() => snapshotDigests(db, of)))
+  return outcome
 }
 
 /** Compares with the signed statement; a record of the oracle era has none, so only the record itself is compared. */

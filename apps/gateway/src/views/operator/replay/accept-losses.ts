@@ -20,11 +20,11 @@ export async function acceptLosses(context: Context): Promise<number> {
   return accepted
 }
 
-async function* lostStatements({ database, continuity, publisher }: Context): AsyncGenerator<NamedStatement> {
+async function* lostStatements({ database, continuity, primaryChain }: Context): AsyncGenerator<NamedStatement> {
   const { db } = database
   const { place } = continuity
-  if (publisher) {
-    const anchored = await unknownAnchors(db, publisher.nodes, publisher.signer).catch(() => null)
+  if (primaryChain) {
+    const anchored = await unknownAnchors(db, primaryChain.nodes, primaryChain.signer).catch(() => null)
     yield* anchored?.statements ?? []
   }
   if (!place) return

@@ -4,9 +4,10 @@
 import { fromHex } from '@svc/protocol/bytes'
 import { formatKey, isKeyName } from '@svc/protocol/transparency/note'
 import type { Context } from '../../../context.ts'
-import { clearLog, endedLogs } from '../../../publication/log/ended/store.ts'
 import type { PublishedLog } from '../../../publication/log/published.ts'
 import {
+  clearLog,
+  endedLogs,
   findCosigned,
   findLog,
   insertLog,

@@ -38,11 +38,11 @@ export interface Examined {
 }
 
 export async function examineDatabase(context: Context): Promise<Examined> {
-  const { database, continuity, publisher, publishedLog } = context
+  const { database, continuity, primaryChain, publishedLog } = context
   const { db } = database
   const { place } = continuity
   const { missing, ends } = place ? await compareWithJournal(db, place) : { missing: NOTHING, ends: [] }
-  const anchored = publisher && (await unknownAnchors(db, publisher.nodes, publisher.signer).catch(() => null))
+  const anchored = primaryChain && (await unknownAnchors(db, primaryChain.nodes, primaryChain.signer).catch(() => null))
   return {
     missing: await withAnchored(db, missing, anchored),
     ends,

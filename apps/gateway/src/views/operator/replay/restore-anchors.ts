@@ -10,6 +10,7 @@ import { publishedStatement } from '../../../continuity/statements.ts'
 import { findLogStanding } from '../../../continuity/store.ts'
 import type { Db, LogAnchorTable, PublicationTable, Tx } from '../../../db/schema.ts'
 import { findStatement } from '../../../evidence/store.ts'
+import { queueEntry } from '../../../publication/evm-registry/entries.ts'
 import { recordLogAnchor } from '../../../publication/log-anchors/anchor-log.ts'
 import {
   changeLogAnchor,
@@ -64,12 +65,12 @@ async function restorePublished(
     const landed = JSON.parse(anchor) as Anchor
     await setAnchor(tx, publication, landed)
     await setStanding(tx, standing, publication, { status: 'complete', at, error: null })
-    await context.queueEntry?.(tx, publication, landed.slot ?? 0)
+    await queueEntry(tx, context, publication, landed.slot ?? 0)
   } else if (known) {
     const { receipt_id } = publication
     await setAnchor(tx, publication, null)
     await setStanding(tx, standing, publication, { status: 'computed', at, error: null })
-    if (context.publisher) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
+    if (context.primaryChain) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   }
   return 'written'
 }
@@ -100,7 +101,7 @@ async function restorePublication(context: Context, publication: PublicationTabl
   return insertSent(context, publication, {
     insert: (state) => commit((tx) => insertPublication(tx, { ...publication, state })),
     findOpen: () => findSent(db, publication.receipt_id),
-    record: (nodes, open, found) => recordOutcome(context, nodes, open, found),
+    record: (open, found) => recordOutcome(context, open, found),
   })
 }
 
@@ -112,11 +113,10 @@ async function restoreLogAnchor(context: Context, anchor: LogAnchorTable): Promi
   return insertSent(context, anchor, {
     insert: (state) => commit((tx) => insertLogAnchor(tx, { ...anchor, state })),
     findOpen: async () => (await logAnchorsIn(db, 'sent', 1))[0] ?? null,
-    record: (nodes, open, found) => recordLogAnchor(context, nodes, open, found),
+    record: (open, found) => recordLogAnchor(context, open, found),
   })
 }
 
-type Nodes = NonNullable<Context['publisher']>['nodes']
 type Sent = PublicationTable | LogAnchorTable
 type Resolved = Exclude<SolanaOutcome, { outcome: 'pending' }>
 
@@ -124,7 +124,7 @@ interface Table<Row> {
   /** False where an open transaction, or another of the same content, is in its way. */
   insert(state: State): Promise<boolean>
   findOpen(): Promise<Row | null>
-  record(nodes: Nodes, open: Row, found: Resolved): Promise<unknown>
+  record(open: Row, found: Resolved): Promise<unknown>
 }
 
 async function insertSent<Row extends Sent>(context: Context, row: Row, table: Table<Row>): Promise<Restored> {
@@ -132,9 +132,9 @@ async function insertSent<Row extends Sent>(context: Context, row: Row, table: T
   const open = await table.findOpen()
   const found = await lookUp(context, open ?? row)
   if ('problem' in found) return found
-  const { nodes, outcome } = found
+  const { outcome } = found
   if (open) {
-    await table.record(nodes, open, outcome)
+    await table.record(open, outcome)
     return (await table.findOpen())?.tx === open.tx ? unclear(open) : insertSent(context, row, table)
   }
   const isLost = outcome.outcome !== 'landed' && (await table.insert(outcome.outcome))
@@ -142,18 +142,14 @@ async function insertSent<Row extends Sent>(context: Context, row: Row, table: T
 }
 
 /** What became of a transaction. */
-async function lookUp(
-  { publisher, config }: Context,
-  sent: Sent,
-): Promise<{ nodes: Nodes; outcome: Resolved } | Problem> {
-  if (!publisher) {
+async function lookUp({ primaryChain, config }: Context, sent: Sent): Promise<{ outcome: Resolved } | Problem> {
+  if (!primaryChain) {
     const setting = config.anchors.kind === 'off' ? 'ANCHORS is off' : 'PRIMARY_RPC_URLS is not set'
     return { problem: `${setting}: the transaction ${sent.tx} cannot be looked up` }
   }
-  const { nodes } = publisher
   try {
-    const [outcome] = await outcomesOf(nodes, [sent])
-    return outcome && outcome.outcome !== 'pending' ? { nodes, outcome } : unclear(sent)
+    const [outcome] = await outcomesOf(primaryChain.nodes, [sent])
+    return outcome && outcome.outcome !== 'pending' ? { outcome } : unclear(sent)
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error
     return { problem: `no node of PRIMARY_RPC_URLS tells what became of the transaction ${sent.tx}: ${error.message}` }

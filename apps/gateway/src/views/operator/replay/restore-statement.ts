@@ -15,6 +15,7 @@ import {
   updateAttestation,
 } from '../../../evidence/store.ts'
 import { findLockerOfReceipt } from '../../../lockers/store.ts'
+import { queueEntry } from '../../../publication/evm-registry/entries.ts'
 import type { Restored } from './restored.ts'
 
 export async function restoreChunks(tx: Tx, { chunks }: ChunksDocument): Promise<Restored> {
@@ -45,7 +46,7 @@ export async function restoreStatement(context: Context, tx: Tx, document: State
   await insertSnapshot(tx, { ...snapshot, chunk_list, block_nodes: Buffer.from(snapshot.block_nodes, 'base64') })
   await insertStatement(tx, statement)
   if (sequence <= (before.sequence ?? 0)) return 'written'
-  const publish = context.publisher !== null && publishesEach(context, locker)
+  const publish = context.primaryChain !== null && publishesEach(context, locker)
   const now = unixNow(context)
   await updateAttestation(tx, {
     ...before,
@@ -60,7 +61,7 @@ export async function restoreStatement(context: Context, tx: Tx, document: State
     deferral: null,
     push_at: publish ? now + PUSH_AGAIN_SECONDS : null,
   })
-  if (!context.publisher) await context.queueEntry?.(tx, statement, 0)
+  if (!context.primaryChain) await queueEntry(tx, context, statement, 0)
   else if (publish) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   return 'written'
 }

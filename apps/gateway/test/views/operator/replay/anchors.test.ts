@@ -4,8 +4,9 @@ import type { TestGateway, TestLocker } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LogAnchorDocument, PublicationDocument } from '../../../../src/continuity/documents.ts'
-import { anchorLog } from '../../../../src/publication/log-anchors/anchor-log.ts'
-import { watchPublications } from '../../../../src/publication/watch-publications.ts'
+import { LOG_ANCHORS } from '../../../../src/publication/log-anchors/anchor-log.ts'
+import { watch } from '../../../../src/publication/publisher.ts'
+import { STATEMENTS } from '../../../../src/publication/statements.ts'
 import { attest, statementsOf, statusOf } from '../../../evidence/attest.ts'
 import { askToPush, filledLocker, publicationsOf, useAnchorTestbed } from '../../../publication/anchor-testbed.ts'
 import { addStatements } from '../../../publication/log/log-reader.ts'
@@ -42,7 +43,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
   async function settle() {
     testbed.chain.settle()
     testbed.clock.advance(60)
-    await watchPublications(house.gateway.context)
+    await watch(house.gateway.context, STATEMENTS)
   }
 
   /** As a backup from before them. */
@@ -60,7 +61,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     const journal = await copyJournal(house)
     await forget('publications')
     const asked = testbed.node.calls.length
-    const report = await replayFrom(journal, house, { publisher: null })
+    const report = await replayFrom(journal, house, { primaryChain: null })
     expect([report.problems, report.missing.counts]).toEqual([[], {}])
     expect(testbed.node.calls.slice(asked)).toEqual([])
     expect(await known()).toEqual(before)
@@ -78,7 +79,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     const journal = await copyJournal(house)
     await damage(journal, (document) => document.kind === 'publication' && outcome(document))
     await forget('publications')
-    const report = await replayFrom(journal, house, { publisher: null })
+    const report = await replayFrom(journal, house, { primaryChain: null })
     expect(report.problems).toEqual([expect.stringContaining('PRIMARY_RPC_URLS is not set: the transaction')])
     // With a node, the first is looked up, so that the second has its place.
     const again = await replayFrom(journal, house)
@@ -124,7 +125,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     const journal = await copyJournal(house)
     await damage(journal, lost)
     await forget('publications', 'statements', 'attestations')
-    await replayFrom(journal, house, { accept: true, publisher: null })
+    await replayFrom(journal, house, { accept: true, primaryChain: null })
     expect(await statusOf(house, locker)).toMatchObject({ lost_sequence: 1, lost_digest: first.statement_digest })
   })
 
@@ -135,7 +136,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
       await addStatements(house.gateway.context.database.db, 1)
       await context.publishLog()
       testbed.clock.advance(3600)
-      await anchorLog(context)
+      await watch(context, LOG_ANCHORS)
       testbed.clock.advance(60)
     }
     const before = await rows()

@@ -68,7 +68,7 @@ export async function damage(
   }
 }
 
-type How = Partial<Pick<Context, 'publisher' | 'queueEntry'>> & { accept?: boolean }
+type How = Partial<Pick<Context, 'primaryChain' | 'evmRegistry'>> & { accept?: boolean }
 
 /** In the process of the gateway. */
 export function replayFrom(place: JournalPlace, { gateway }: TestGateway, { accept = false, ...changes }: How = {}) {

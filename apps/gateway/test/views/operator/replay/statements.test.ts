@@ -3,7 +3,6 @@ import { writable } from '@svc/devnet/writable'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Document, StatementDocument } from '../../../../src/continuity/documents.ts'
 import type { EvmRegistry } from '../../../../src/publication/evm-registry/client.ts'
-import { createEntryQueue } from '../../../../src/publication/evm-registry/queue-entry.ts'
 import { attest, statementsOf, statusOf } from '../../../evidence/attest.ts'
 import { copyJournal, damage, entriesIn, replayFrom, withoutTicks, writeJournal } from './journal-lines.ts'
 
@@ -116,10 +115,9 @@ it('ANCH-12 ADD-29 a replayed statement is queued for the EVM registry where not
   await state('a', 'b')
   const journal = await copyJournal(house)
   await forget()
-  const { queue } = house.gateway.context
   // It is only asked for its presence.
   const evmRegistry = {} as EvmRegistry
-  await replayFrom(journal, house, { publisher: null, queueEntry: createEntryQueue({ queue, evmRegistry }) })
+  await replayFrom(journal, house, { primaryChain: null, evmRegistry })
   expect(await db().selectFrom('registry_entries').select(['sequence', 'state']).execute()).toEqual([
     { sequence: 2, state: 'waiting' },
   ])

@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { launch } from '../../../scripts/launch.mjs'
+
+await launch(new URL('../src/bin/svc-mcp.ts', import.meta.url))

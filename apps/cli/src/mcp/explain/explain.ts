@@ -1,0 +1,65 @@
+import { adviceOn, TOOL_ADVICE } from '@svc/api/error-advice'
+import { ERROR_GUIDE } from '@svc/api/error-guide'
+import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
+import Type from 'typebox'
+import { STRICT, tool } from '../tools/tool.ts'
+import { FACT_MEANINGS, FACT_VALUES } from './facts.ts'
+import { CODES_HERE, TOPICS } from './topics.ts'
+
+const Explanation = Type.Object({
+  about: Type.String(),
+  kind: Type.Enum(['topic', 'code', 'fact', 'unknown']),
+  means: Type.String(),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'What to do about it.' }),
+})
+
+export const explain = tool({
+  name: 'explain',
+  title: 'What a word or code means',
+  description:
+    `Explains a word (${Object.keys(TOPICS).join(', ')}), an error code, or a fact of \`verify\`, and what to do ` +
+    'next. Makes no request and changes nothing.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: Type.Object(
+    {
+      about: Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'For example: receipt, quote_expired, key_pinned.',
+      }),
+    },
+    STRICT,
+  ),
+  output: Explanation,
+  async run(_, { about }) {
+    const found = find(about.trim())
+    const next = found.next === null ? '' : ` Next: ${found.next.replace(/\.$/, '')}.`
+    return { text: `${found.means}${next}`, data: { about, ...found } }
+  },
+})
+
+function find(about: string) {
+  const word = about.toLowerCase()
+  const topic = entryOf(TOPICS, word)
+  if (topic) return { kind: 'topic', means: topic, next: null } as const
+  const fact = entryOf(FACT_MEANINGS, word)
+  if (fact) return { kind: 'fact', means: `${fact} ${FACT_VALUES}`, next: null } as const
+  const here = entryOf(CODES_HERE, word)
+  if (here) return { kind: 'code', ...here } as const
+  const codes = Object.keys(ERROR_GUIDE) as ErrorCode[]
+  const code = codes.find((name) => name.toLowerCase() === word)
+  if (!code)
+    return {
+      kind: 'unknown',
+      means: `Nothing is known about this. Known words: ${Object.keys(TOPICS).join(', ')}.`,
+      next: null,
+    } as const
+  const { cause, next } = ERROR_GUIDE[code]
+  const means = `HTTP ${ERROR_STATUS[code]}: ${cause}`
+  return { kind: 'code', means, next: adviceOn(TOOL_ADVICE, code) ?? next } as const
+}
+
+/** Ignores inherited properties such as `toString`. */
+function entryOf<T>(table: Readonly<Record<string, T>>, word: string): T | null {
+  return Object.hasOwn(table, word) ? (table[word] as T) : null
+}

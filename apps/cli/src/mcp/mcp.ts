@@ -1,0 +1,81 @@
+// `svc mcp`: the gateway as tools for agents, over stdio, or over HTTP with `--http PORT`.
+
+import * as nodeModule from 'node:module'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { UsageError } from '../errors.ts'
+import type { GlobalOptions, Open } from '../session.ts'
+import type { Environment, Run, World } from '../world.ts'
+import { createContext } from './context.ts'
+import { createCalls } from './server/calls.ts'
+import { type HttpOptions, serveHttp } from './server/http.ts'
+import { isLoopbackHost } from './server/http-guard.ts'
+import { createLog } from './server/log.ts'
+import { serveStdio } from './server/stdio.ts'
+import { DEFAULTS, readSettings, type Settings } from './settings.ts'
+
+interface McpOptions {
+  http?: string
+  host?: string
+}
+
+export function add(program: Command, open: Open, _: Run, world: World): void {
+  program
+    .command('mcp')
+    .description('the gateway as tools for agents: an MCP server over stdin and stdout')
+    .option('--http <port>', 'serve over HTTP instead, at http://127.0.0.1:PORT/mcp')
+    .option('--host <host>', 'with --http: listen there; elsewhere than on this machine it needs SVC_MCP_TOKEN')
+    .addHelpText('after', AFTER_HELP)
+    .action(async (options: McpOptions, command: Command) => {
+      const http = httpOptions(options, world.env)
+      const settings = await readSettings(world.env, process.cwd(), () => open(command, stateOf(command, world.env)))
+      await serve(world, settings, http)
+      // A call that did not end in time must not keep the process.
+      process.exit()
+    })
+}
+
+const AFTER_HELP = `
+What a model may spend and read is set by variables:
+  SVC_MCP_MAX_USD          what one purchase may cost, in dollars (${DEFAULTS.maxUsd}; "subscribe" needs 5)
+  SVC_MCP_MAX_USD_PER_DAY  what a day may cost (${DEFAULTS.maxUsdPerDay})
+  SVC_MCP_ROOT             folder that files are read from; else the working folder, unless your
+                           home is in it
+Gateway, wallet, pinned keys, lockers and payments are those of the profile, as for every command:
+\`svc config\` shows them. Without a wallet that you named, clients bring their own payments;
+\`svc wallet new\` makes one. The README of svc has all variables, and what to paste into the settings
+of your client. \`svc-mcp\` is another name of this command.`
+
+/** Before there was `svc mcp`, a variable named the folder of the profile. */
+function stateOf(command: Command, { SVC_MCP_STATE }: Environment): { folder?: string } {
+  const { profile } = command.optsWithGlobals<GlobalOptions>()
+  return SVC_MCP_STATE && profile === undefined ? { folder: resolve(SVC_MCP_STATE) } : {}
+}
+
+/** Serves until the process is interrupted or the client of stdio is gone. Null for stdio. */
+async function serve(world: World, settings: Settings, http: HttpOptions | null): Promise<void> {
+  const log = createLog(world.stderr)
+  const context = await createContext(settings, { warn: log })
+  const serving = { context, calls: createCalls(), log }
+  let stop = () => {}
+  const end = new Promise<void>((resolve) => {
+    stop = resolve
+  })
+  world.signal.addEventListener('abort', stop)
+  const running = http ? await serveHttp(serving, http) : await serveStdio(serving, world, stop)
+  if ('url' in running) log(`listening at ${running.url}`)
+  // Flush now, not at exit: clients often kill their servers.
+  nodeModule.flushCompileCache?.()
+  if (!world.signal.aborted) await end
+  await running.stop()
+}
+
+/** Null for stdio. */
+export function httpOptions({ http, host = '127.0.0.1' }: McpOptions, { SVC_MCP_TOKEN }: Environment) {
+  if (http === undefined) return null
+  const port = /^\d{1,5}$/.test(http) ? Number(http) : Number.NaN
+  if (!(port <= 65_535)) throw new UsageError('--http takes a port')
+  if (!SVC_MCP_TOKEN && !isLoopbackHost(host))
+    throw new UsageError(`${host} can be reached from elsewhere: set SVC_MCP_TOKEN, which clients must then send`)
+  return { host, port, token: SVC_MCP_TOKEN || null }
+}
