@@ -1,5 +1,6 @@
 // Bytes as text: hex, base64, base64url and base58.
 
+import { base58 } from '@scure/base'
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { latin1, must, mustEqual, text } from '@svc/devnet/properties/rules'
 import { expect, it } from 'vitest'
@@ -20,7 +21,7 @@ it('T-129 T-130 no made-up input breaks the rules of the encodings of bytes', as
           checkText(given, fromBase64(given), toBase64, 'base64')
           checkText(given, fromBase64Url(given), toBase64Url, 'base64url')
           for (const length of LENGTHS)
-            mustEqual(fromBase58(given, length), modelOf(given, length), 'reads other base58')
+            mustEqual(fromBase58(given, length), general(given, length), 'reads other base58')
         }
         must(Buffer.from(fromBase64Url(toBase64Url(input))!).equals(input), 'base64url is other bytes when it is read')
       },
@@ -40,15 +41,11 @@ function checkText(
   if (read) must(bytes.equals(read) && write(read) === given, `${name} is another text when it is written`)
 }
 
-const DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-
-/** By one large number. */
-function modelOf(given: string, length: number): Uint8Array | null {
-  const digits = [...given].map((char) => DIGITS.indexOf(char))
-  if (digits.includes(-1) || given.length > 2 * length) return null
-  const zeros = /^1*/.exec(given)![0].length
-  const value = digits.reduce((sum, digit) => sum * 58n + BigInt(digit), 0n).toString(16)
-  const rest = value === '0' ? '' : value.padStart(value.length + (value.length % 2), '0')
-  const bytes = Buffer.concat([Buffer.alloc(zeros), Buffer.from(rest, 'hex')])
-  return bytes.length === length ? bytes : null
+function general(given: string, length: number): Uint8Array | null {
+  try {
+    const bytes = base58.decode(given)
+    return bytes.length === length ? bytes : null
+  } catch {
+    return null
+  }
 }

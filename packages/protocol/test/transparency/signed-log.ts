@@ -8,10 +8,13 @@ import { proveConsistency, proveInclusion } from '../../src/transparency/prove.t
 import { testKey } from './keys.ts'
 import { memoryLog, slowRoot } from './trees.ts'
 
-export const SIZE = 11
+const SIZE = 11
 export const OLD_SIZE = 7
 /** Of the entry that is proved. */
 export const INDEX = 5
+
+/** Logs of 9 to 16 entries have paths of one form: which of these sizes is true is what the signature shows, with the root. */
+export const hasSameForm = (size: number) => size > 8 && size <= 16
 
 const log = testKey('log.example/a', 'log')
 export const witness = testKey('w.example', 'cosigner')
