@@ -67,8 +67,7 @@ function checkHeader(header: string): void {
   if (!signIn) return
   const { iat, exp, bytes } = signIn
   must(exp > DOOR.now && iat <= DOOR.now + 60 && exp - iat <= 300, 'takes a sign-in of another time')
-  must(
-    Buffer.from(bytes).toString().startsWith('gateway.example wants you to sign in'),
-    'takes a sign-in of another place',
-  )
+  const signed = Buffer.from(bytes).toString()
+  must(signed.startsWith('gateway.example wants you to sign in'), 'takes a sign-in of another place')
+  must(signed.includes(`\nURI: ${DOOR.url}\n`), 'takes a sign-in for another door')
 }
