@@ -79,7 +79,7 @@ it('ADD-34 the production tree runs read-only and without privileges: processes,
   const gateway = start('apps/gateway/bin/svc-gateway.mjs', ['start'], {
     PRIMARY_RPC_URLS: chains.primary.url,
     PRIMARY_TREASURY: toBase58(ed25519Signer(new Uint8Array(32).fill(9)).publicKey),
-    FALLBACK_USD_SOL: '150',
+    FALLBACK_USD: 'SOL=150',
     ORACLE_URL: chains.rates.url,
     SVC_MODE: 'production',
     BASE_URL: url,
@@ -92,7 +92,7 @@ it('ADD-34 the production tree runs read-only and without privileges: processes,
     SHORT_URL_KEY_FILE: 'short-url.key',
     INTERNAL_SECRET: STRONG_SECRET,
     LOCAL_PROVIDERS: 'gcs',
-    ATTEST_PUSH: 'false',
+    PUBLISH: 'on_request',
   })
   await untilItAnswers(`${url}/health/live`, gateway)
   const page = await fetch(`${url}/verify`, { headers: { accept: 'text/html' } })

@@ -63,8 +63,7 @@ beforeAll(async () => {
     // In common, as a bucket is: keys, files, staged bytes.
     DATA_DIR: folder,
     PAGES_DIR: '/nonexistent',
-    RATE_LIMIT_ADDRESS: String(PER_ADDRESS),
-    RATE_LIMIT_RECEIPT: '0',
+    RATE_LIMITS: `address=${PER_ADDRESS}/min,receipt=0/min`,
   }
   replicas = ports.map((port) => createReplica(port, { ...variables, PORT: port }))
   // The first makes the keys of development, which all have in common.

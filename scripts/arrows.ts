@@ -67,6 +67,8 @@ const FLOORS = [
   'keys',
   'continuity',
   'db',
+  'renamed-settings.ts',
+  'settings.ts',
 ]
 
 /** Inside the agent service; the files at its root wire the rooms together. */

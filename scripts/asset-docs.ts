@@ -1,9 +1,14 @@
-// `npm run docs` writes what documents say about networks and assets: the tables of docs/gateway.md, and their settings in
-// the examples of both services. With `--check` it writes nothing and fails when one of them is out of date.
+// `npm run docs` writes what documents say about networks, assets and settings: the tables of docs/gateway.md, and every
+// `.env.example`. With `--check` it writes nothing and fails when one of them is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import { ASSETS, type Asset, priceSettings, pricesOf } from '../packages/api/src/assets.ts'
-import { NETWORKS, type Network, ROLES } from '../packages/api/src/networks.ts'
+import { SETTINGS as AGENT } from '../apps/agent/src/settings.ts'
+import { SETTINGS as GATEWAY } from '../apps/gateway/src/settings.ts'
+import { SETTINGS as WITNESS } from '../apps/witness/src/settings.ts'
+import { ASSETS, type Asset, tokenKey } from '../packages/api/src/assets.ts'
+import { NETWORKS } from '../packages/api/src/networks.ts'
+import { DEV_SETTINGS } from '../packages/devnet/src/services/dev-settings.ts'
+import { GROUPS, type Settings } from '../packages/service/src/program/config.ts'
 
 /** Each begins with a marker, which stays. */
 const PARTS = [
@@ -13,14 +18,21 @@ const PARTS = [
     text: networkTable(),
   },
   { file: 'docs/gateway.md', part: /(?<=<!-- assets: [^\n]*\n\n).*?(?=\n\n<!-- \/assets -->)/s, text: assetTable() },
-  ...['.env.example', 'apps/agent/.env.example'].flatMap((file) => [
-    {
-      file,
-      part: /(?<=\n# Networks, written by [^\n]*\n).*?(?=\n\n|$)/s,
-      text: NETWORKS.flatMap((network) => networkLines(network, { isAgent: file !== '.env.example' })).join('\n'),
-    },
-    { file, part: /(?<=\n# Assets, written by [^\n]*\n).*?(?=\n\n|$)/s, text: settingLines() },
-  ]),
+  {
+    file: 'docs/gateway.md',
+    part: /(?<=<!-- settings: [^\n]*\n\n).*?(?=\n\n<!-- \/settings -->)/s,
+    text: settingTable(GATEWAY),
+  },
+  ...[
+    { file: '.env.example', settings: GATEWAY },
+    { file: 'apps/agent/.env.example', settings: AGENT },
+    { file: 'apps/witness/.env.example', settings: WITNESS },
+    { file: 'packages/devnet/.env.example', settings: DEV_SETTINGS },
+  ].map(({ file, settings }) => ({
+    file,
+    part: /(?<=\n\n)# must set\n.*|(?<=\n\n)# should.*/s,
+    text: exampleOf(settings),
+  })),
 ]
 
 const isCheck = process.argv.includes('--check')
@@ -50,7 +62,7 @@ function networkTable(): string {
 function assetTable(): string {
   const rows = (ASSETS as readonly Asset[]).map((asset) => {
     const { network, ticker, decimals, address } = asset
-    const place = typeof address === 'string' ? code(address) : `of the setting ${code(address.setting)}`
+    const place = address === null ? `${code(tokenKey(asset))} in ${code('TOKENS')}` : code(address)
     return [code(ticker), network.title, String(decimals), priceText(asset), place]
   })
   return table(['asset', 'network', 'decimals', 'price', 'mint or contract'], rows)
@@ -59,7 +71,7 @@ function assetTable(): string {
 function priceText({ pricing }: Asset): string {
   if (pricing.by === 'usd') return '1 USD'
   if (pricing.by === 'flat') return 'one buys a unit, whatever its price'
-  return `of ${pricing.symbol}, or ${code(priceSettings(pricing).fallback)}`
+  return `of ${pricing.symbol}, or ${pricing.symbol} in ${code('FALLBACK_USD')}`
 }
 
 function table(head: string[], rows: string[][]): string {
@@ -71,59 +83,29 @@ function code(text: string): string {
   return `\`${text}\``
 }
 
-function networkLines(network: Network, { isAgent }: { isAgent: boolean }): string[] {
-  const { settings, title, family } = network
-  const chain = family === 'evm' ? `${title} (chain ${network.chainId})` : title
-  const what = !isAgent && network === ROLES.publication ? 'money or an anchor' : 'money'
-  return [
-    `# Addresses of nodes of ${chain}, with commas between; all are asked, and the quorum decides`,
-    `${settings}_RPC_URLS=`,
-    `# How many of these nodes must agree before ${what} is decided on; above 1, each node needs a host of its own. When empty, a majority of three or more nodes with hosts of their own, otherwise 1`,
-    `${settings}_RPC_QUORUM=`,
-    `# Wallet on ${title} that is paid${isAgent ? ", not the gateway's" : ''}${family === 'solana' ? '; its token accounts must exist for tokens to be offered' : ''}`,
-    `${settings}_TREASURY=`,
-    ...(family === 'evm'
-      ? [
-          `# Blocks that must hold a payment on ${title} or stand on one that does`,
-          `${settings}_CONFIRMATIONS=1`,
-          `# Which blocks of ${title} count: latest-confirmations (by the number above) or finalized (by the chain's own word)`,
-          `${settings}_FINALITY=latest-confirmations`,
-        ]
-      : [`# How sure a payment on ${title} must be: confirmed or finalized`, `${settings}_COMMITMENT=confirmed`]),
-  ]
+function settingTable(settings: Settings): string {
+  const rows = Object.entries(settings)
+  return GROUPS.map((group) => {
+    const lines = rows.flatMap(([name, setting]) => {
+      const { help, default: value = '' } = setting
+      return setting.group === group ? [[code(name), value && code(value), help.replaceAll('|', '\\|')]] : []
+    })
+    const title = group[0]?.toUpperCase() + group.slice(1)
+    return `### ${title}\n\n${table(['setting', 'default', 'meaning'], lines)}`
+  }).join('\n\n')
 }
 
-function settingLines(): string {
-  const prices = pricesOf(ASSETS).map((price) => ({ price, ...priceSettings(price) }))
-  return [
-    ...(ASSETS as readonly Asset[]).flatMap(addressLines),
-    ...prices.flatMap(({ price, feed }) => [
-      `# Feed id of ${price.symbol} in USD${followers(price.symbol)}`,
-      `${feed}=${price.feed}`,
-    ]),
-    ...prices.flatMap(({ price: { symbol }, fallback }) => [
-      `# USD for one ${symbol} once no price of the last hour is known; without it nothing is then sold for ${symbol}`,
-      `${fallback}=`,
-    ]),
-  ].join('\n')
+/** Of all settings in the order of their groups, for a shell to read. */
+function exampleOf(settings: Settings): string {
+  const groups = GROUPS.map((group) => {
+    const own = Object.entries(settings).filter(([, setting]) => setting.group === group)
+    const lines = own.map(([name, { help, default: value = '' }]) => `# ${help}\n${name}=${quoted(value)}`)
+    return lines.length === 0 ? [] : [`# ${group}\n\n${lines.join('\n\n')}`]
+  })
+  return `${groups.flat().join('\n\n')}\n`
 }
 
-function addressLines({ network, ticker, address }: Asset): string[] {
-  if (typeof address === 'string') return []
-  return [
-    `# ${kindOf(network)} of ${ticker} on ${network.title}; without it that leg is not offered`,
-    `${address.setting}=`,
-  ]
-}
-
-function kindOf({ family }: Network): string {
-  return family === 'evm' ? 'Contract' : 'Mint'
-}
-
-function followers(symbol: string): string {
-  const tickers = ASSETS.flatMap(({ ticker, pricing }) =>
-    pricing.by === 'oracle' && pricing.symbol === symbol ? [ticker] : [],
-  )
-  const others = [...new Set<string>(tickers)].filter((ticker) => ticker !== symbol)
-  return others.length > 0 ? `, for ${others.join(', ')}` : ''
+/** Only where a shell would read something else. */
+function quoted(value: string): string {
+  return /^[\w./:,=%@{}-]*$/.test(value) ? value : `'${value}'`
 }

@@ -3,6 +3,7 @@
 // service with `npm test` if their TEST_ variables are set (see packages/storage/test).
 
 import { spawnSync } from 'node:child_process'
+import { s3Url } from '@svc/devnet/providers/store-urls'
 import { startRadosgw } from '@svc/devnet/providers/storj/radosgw'
 
 const radosgw = await startRadosgw()
@@ -14,10 +15,7 @@ const { status } = spawnSync('vitest', ['run', '--project', 'node', 'packages/st
   stdio: 'inherit',
   env: {
     ...process.env,
-    TEST_STORJ_ENDPOINT: radosgw.url,
-    TEST_STORJ_BUCKET: radosgw.bucket,
-    TEST_STORJ_ACCESS_KEY_ID: radosgw.credentials.accessKeyId,
-    TEST_STORJ_SECRET_ACCESS_KEY: radosgw.credentials.secretAccessKey,
+    TEST_STORJ: s3Url(radosgw, 'svc-test/'),
   },
 })
 await radosgw.stop()

@@ -71,7 +71,7 @@ export function startGrown(database: 'SQLite' | 'PostgreSQL', { files, lockers }
     INTERNAL_SECRET,
     LOG_LEVEL: 'warn',
     // Some that fill it take longer than any of a gateway may.
-    DATABASE_STATEMENT_SECONDS: '0',
+    DATABASE_LIMITS: 'statement_seconds=0',
   })
 }
 

@@ -21,7 +21,7 @@ interface Door {
 }
 
 export async function s3Rows(): Promise<Row[]> {
-  const gateway = await startServer('lockers', { LOG_LEVEL: 'warn', S3_DOOR: 'on' })
+  const gateway = await startServer('lockers', { LOG_LEVEL: 'warn', S3: 'on' })
   const peer = await startS3rver()
   const place = await placeOf(gateway)
   const doors = {

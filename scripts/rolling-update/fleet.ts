@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,6 +19,14 @@ export interface Fleet {
 }
 
 type Place = 'a' | 'b'
+
+/** Each release refuses or ignores the names of the other. */
+function noLimits(release: URL): Record<string, string> {
+  const isUpTo110 = !existsSync(new URL('apps/gateway/src/renamed-settings.ts', release))
+  return isUpTo110
+    ? { RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_RECEIPT: '0', RATE_LIMIT_SIGNER: '0' }
+    : { RATE_LIMITS: 'address=0/min,signer=0/min,receipt=0/min' }
+}
 
 export async function createFleet(variables: Readonly<Record<string, string | undefined>>): Promise<Fleet> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-fleet-'))
@@ -36,9 +45,7 @@ export async function createFleet(variables: Readonly<Record<string, string | un
       DATA_DIR: folder,
       PAGES_DIR: '/nonexistent',
       LOG_LEVEL: 'error',
-      RATE_LIMIT_ADDRESS: '0',
-      RATE_LIMIT_RECEIPT: '0',
-      RATE_LIMIT_SIGNER: '0',
+      ...noLimits(release),
       MAX_LOCKERS_PER_OWNER: '1000000',
     })
     const program = fileURLToPath(new URL('apps/gateway/src/main.ts', release))

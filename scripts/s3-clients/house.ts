@@ -43,7 +43,7 @@ type Run = (command: string, ...args: string[]) => Promise<string>
 
 export async function openHouse() {
   const root = mkdtempSync(join(tmpdir(), 'svc-s3-clients-'))
-  const gateway = await startTestGateway({ S3_DOOR: 'on', S3_HOST: HOST })
+  const gateway = await startTestGateway({ S3: `on,host=${HOST}` })
   const caFile = makeCertificate(root)
   const tls = await startTls(caFile, Number(new URL(gateway.url).port))
   let lockers = 0

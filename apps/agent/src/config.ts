@@ -17,6 +17,7 @@ import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@s
 import { type CallerLimits, readCallerLimits } from './callers/settings.ts'
 import { type DelegationSettings, readDelegationSettings } from './delegations/settings.ts'
 import { type GatewaySettings, readGatewaySettings } from './gateway/settings.ts'
+import { RENAMED_SETTINGS, SETTINGS } from './settings.ts'
 import { type PaymentSettings, readPaymentSettings } from './subscriptions/settings.ts'
 import { readWorkSettings, type WorkSettings } from './work/settings.ts'
 
@@ -44,16 +45,16 @@ export interface Secrets extends SalesSecrets, TracingSecrets {
   delegationSeed: Uint8Array
 }
 
-export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: Map<string, string> } {
-  const settings = new SettingsReader(variables)
-  const mode = settings.oneOf('SVC_MODE', ['development', 'production'], 'production')
-  const dataDir = resolve(settings.text('DATA_DIR', './data/agent'))
+export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: ReadonlySet<string> } {
+  const settings = new SettingsReader(variables, SETTINGS, RENAMED_SETTINGS)
+  const mode = settings.oneOf('SVC_MODE', ['production', 'development'])
+  const dataDir = resolve(settings.text('DATA_DIR'))
   const [payments, salesSecrets] = readPaymentSettings(settings, mode)
-  const [tracing, tracingSecrets] = readTracingSettings(settings, 'svc-agent')
+  const [tracing, tracingSecrets] = readTracingSettings(settings)
   const config: Config = {
     mode,
     dataDir,
-    http: readHttpSettings(settings, mode, 8403),
+    http: readHttpSettings(settings, mode),
     log: readLogSettings(settings),
     tracing,
     gateway: readGatewaySettings(settings, mode),
@@ -61,8 +62,8 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     delegations: readDelegationSettings(settings),
     work: readWorkSettings(settings),
     limits: readCallerLimits(settings),
-    clockToleranceSeconds: settings.integer('CLOCK_TOLERANCE_SECONDS', 30, { min: 0, max: 3600 }),
-    jobs: { enabled: settings.oneOf('RUN_JOBS', ['true', 'false'], 'true') === 'true' },
+    clockToleranceSeconds: settings.integer('CLOCK_TOLERANCE_SECONDS', { min: 0, max: 3600 }),
+    jobs: { enabled: settings.flag('RUN_JOBS') },
   }
   const secrets: Secrets = {
     ...salesSecrets,

@@ -91,7 +91,7 @@ describe('what anybody may ask an agent service for', () => {
       PRIMARY_RPC_URLS: nodes[0]!.url,
       EVM_RPC_URLS: nodes[1]!.url,
       TRUSTED_PROXIES: '127.0.0.1,::1',
-      RATE_LIMIT_ADDRESS: String(PER_MINUTE),
+      RATE_LIMITS: `address=${PER_MINUTE}/min`,
     }
     agent = await startTestAgent(settings, { now: stack.clock.now })
     quote = (await (await fetch(`${agent.url}/v1/service/request`)).json()) as SubscriptionQuote

@@ -17,14 +17,13 @@ import { NO_KEY, readKey, refuseSharedKeys } from '@svc/service/program/keys'
 import type { LogLevel } from '@svc/service/program/log'
 import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/service/tracing/requests'
 import { readS3Config, type S3Config } from './adapters/s3/settings.ts'
+import { type LimitConfig, readRates, requestLimits } from './auth/rates.ts'
 import {
   type ActorConfig,
   type AuthSecrets,
-  type LimitConfig,
   type OidcConfig,
   readActors,
   readAuthSecrets,
-  readLimits,
   readOidc,
 } from './auth/settings.ts'
 import { type BudgetConfig, readBudgetConfig } from './budgets/settings.ts'
@@ -55,6 +54,8 @@ import {
   type X402Config,
   type X402Secrets,
 } from './purchases/settings.ts'
+import { RENAMED_SETTINGS } from './renamed-settings.ts'
+import { SETTINGS } from './settings.ts'
 import { type EvidenceConfig, readEvidenceConfig } from './views/evidence/settings.ts'
 
 export interface Config {
@@ -106,17 +107,36 @@ interface OwnSecrets {
   shortUrlSeed: Uint8Array
 }
 
-export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: Map<string, string> } {
-  const settings = new SettingsReader(variables)
-  const mode = settings.oneOf('SVC_MODE', ['development', 'production'], 'production')
+interface Read {
+  config: Config
+  secrets: Secrets
+}
+
+export function readConfig(variables: Variables): Read & { asked: ReadonlySet<string> } {
+  const settings = new SettingsReader(variables, SETTINGS, RENAMED_SETTINGS)
+  const read = readAll(settings)
+  settings.done()
+  mkdirSync(read.config.dataDir, { recursive: true })
+  return { ...read, asked: settings.asked }
+}
+
+/** What would be read, and what is wrong with it. Writes nothing. */
+export function checkConfig(variables: Variables): Read & { problems: string[] } {
+  const settings = new SettingsReader(variables, SETTINGS, RENAMED_SETTINGS, { isCheck: true })
+  return { ...readAll(settings), problems: settings.problems() }
+}
+
+function readAll(settings: SettingsReader): Read {
+  const mode = settings.oneOf('SVC_MODE', ['production', 'development'])
   const isProduction = mode === 'production'
-  const dataDir = resolve(settings.text('DATA_DIR', './data'))
+  const dataDir = resolve(settings.text('DATA_DIR'))
+  const rates = readRates(settings)
   const [payments, paymentSecrets] = readPaymentConfig(settings, isProduction)
   const [x402, x402Secrets] = readX402Settings(settings, payments, isProduction)
   const [evmRegistry, evmRegistrySecrets] = readEvmRegistrySettings(settings, payments, isProduction)
   const [storage, storageSecrets] = readStorageConfig(settings, isProduction, dataDir)
-  const http = readHttpSettings(settings, mode, 8402)
-  const [tracing, tracingSecrets] = readTracingSettings(settings, 'svc-gateway')
+  const http = readHttpSettings(settings, mode)
+  const [tracing, tracingSecrets] = readTracingSettings(settings)
   const lockers = readLockerConfig(settings, mode)
   const terms = isProduction ? withStorageNotice(payments.terms, storage.drivers) : payments.terms
   const keySecrets = readKeySecrets(settings, mode, dataDir)
@@ -137,17 +157,17 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     keys: readKeyConfig(settings),
     payments: { ...payments, terms: withEnforcedNotice(terms, lockers.enforcesTerms) },
     storage,
-    limits: readLimits(settings),
+    limits: requestLimits(rates),
     lockers,
-    attestations: readAttestConfig(settings),
+    attestations: readAttestConfig(settings, rates),
     anchors: readAnchorConfig(settings, payments.chains.has(ROLES.publication)),
-    budgets: readBudgetConfig(settings),
+    budgets: readBudgetConfig(settings, rates),
     continuity: readContinuityConfig(settings, databasePlace),
     transparency,
     evmRegistry,
     database: readDatabaseConfig(settings),
     processes: readProcesses(settings, ownSecrets.databaseUrl),
-    jobs: { enabled: settings.oneOf('RUN_JOBS', ['true', 'false'], 'true') === 'true' },
+    jobs: { enabled: settings.flag('RUN_JOBS') },
     pages: readPagesConfig(settings),
     s3: readS3Config(settings, mode),
     x402,
@@ -175,9 +195,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     ['X402_EVM_FACILITATOR_KEY', secrets.evmFacilitatorKey ?? NO_KEY],
     ['EVM_REGISTRY_KEY', secrets.evmRegistryKey ?? NO_KEY],
   ])
-  settings.done()
-  mkdirSync(dataDir, { recursive: true })
-  return { config, secrets, asked: settings.asked }
+  return { config, secrets }
 }
 
 const MAX_PROCESSES = 256
@@ -186,8 +204,8 @@ const MAX_PROCESSES = 256
 function readProcesses(settings: SettingsReader, databaseUrl: string): number {
   const isSqlite = databaseUrl.startsWith('sqlite:')
   const byDefault = isSqlite ? 1 : availableParallelism()
-  const processes = settings.integer('PROCESSES', byDefault, { min: 1, max: MAX_PROCESSES })
-  settings.asked.set('PROCESSES', '')
+  const isSet = settings.text('PROCESSES') !== ''
+  const processes = isSet ? settings.integer('PROCESSES', { min: 1, max: MAX_PROCESSES }) : byDefault
   if (isSqlite && processes > 1) {
     settings.problem(
       `PROCESSES is ${processes}, but SQLite serves one process: set DATABASE_URL to a PostgreSQL database, or PROCESSES to 1`,

@@ -7,13 +7,14 @@ import { parseEnv } from 'node:util'
 import { EVM, PRIMARY } from '@svc/api/networks'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { FAUCET, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
-import { readDevSettings } from '@svc/devnet/services/dev-settings'
 import { toHex } from '@svc/protocol/bytes'
-import type { Variables } from '@svc/service/program/config'
+import { GROUPS, type Variables } from '@svc/service/program/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { readConfig } from '../src/config.ts'
 import { seedOf } from '../src/keys/settings.ts'
+import { RENAMED_SETTINGS } from '../src/renamed-settings.ts'
+import { SETTINGS } from '../src/settings.ts'
 
 let folder: string
 beforeAll(() => {
@@ -114,33 +115,34 @@ describe('production', () => {
       EVM_TREASURY: '',
       UNIT_PRICES_USD: 'gcs=free',
       TERMS: '{"gcs":{"ttl_days":-1}}',
-      FALLBACK_USD_SOL: '0',
-      SPONSOR_OIDC_ISSUER: 'https://issuer.example',
+      FALLBACK_USD: 'SOL=0',
+      SPONSOR_OIDC: 'issuer=https://issuer.example',
       INTERNAL_SECRET: 'short',
     }
     const named = [
       'EVM_TREASURY',
-      'FALLBACK_USD_SOL',
+      'FALLBACK_USD: SOL',
       'UNIT_PRICES_USD',
       'TERMS',
-      'SPONSOR_OIDC_ISSUER',
+      'SPONSOR_OIDC must have',
       'INTERNAL_SECRET',
     ]
     for (const name of named) expect(() => readConfig(bad)).toThrow(name)
   })
 
   it('T-45 refuses a quorum that its nodes cannot reach, and one in which a host would count twice', () => {
-    const quorum = (EVM_RPC_QUORUM: string, EVM_RPC_URLS: string) =>
-      readConfig({ ...production(), EVM_RPC_QUORUM, EVM_RPC_URLS }).config.payments.chains.get(EVM)?.quorum
+    const quorum = (count: string, EVM_RPC_URLS: string) =>
+      readConfig({ ...production(), RPC_QUORUM: count && `evm=${count}`, EVM_RPC_URLS }).config.payments.chains.get(EVM)
+        ?.quorum
     expect(quorum('', 'https://a.example')).toBe(1)
     expect(quorum('2', 'https://a.example,https://b.example/key,https://c.example')).toBe(2)
     expect(quorum('1', 'https://a.example/key-1,https://a.example/key-2')).toBe(1)
-    expect(() => quorum('2', 'https://a.example')).toThrow('EVM_RPC_QUORUM is 2, but EVM_RPC_URLS has 1')
+    expect(() => quorum('2', 'https://a.example')).toThrow('RPC_QUORUM: evm is 2, but EVM_RPC_URLS has 1')
     expect(() => quorum('2', 'https://a.example/key-1,https://b.example,https://a.example/key-2')).toThrow(
-      'EVM_RPC_QUORUM needs every node at a host of its own',
+      'RPC_QUORUM: evm needs every node at a host of its own',
     )
-    expect(() => quorum('0', 'https://a.example')).toThrow('EVM_RPC_QUORUM must be an integer')
-    expect(() => readConfig({ ...production(), PRIMARY_RPC_QUORUM: '2' })).toThrow('PRIMARY_RPC_URLS has 0')
+    expect(() => quorum('0', 'https://a.example')).toThrow('RPC_QUORUM: evm must be an integer')
+    expect(() => readConfig({ ...production(), RPC_QUORUM: 'primary=2' })).toThrow('PRIMARY_RPC_URLS has 0')
   })
 
   it('T-45 asks a majority of three or more nodes at hosts of their own, unless a quorum is set', () => {
@@ -151,8 +153,7 @@ describe('production', () => {
       const { config } = readConfig({
         ...production(),
         ...chains,
-        PRIMARY_RPC_QUORUM: quorum,
-        EVM_RPC_QUORUM: quorum,
+        RPC_QUORUM: quorum && `primary=${quorum},evm=${quorum}`,
       })
       return [PRIMARY, EVM].map((network) => config.payments.chains.get(network)?.quorum)
     }
@@ -168,7 +169,7 @@ describe('production', () => {
 
   it('T-39 has no rate of its own', () => {
     expect(readConfig(production()).config.payments.oracle.fallback).toEqual({})
-    const set = readConfig({ ...production(), FALLBACK_USD_ETH: '2500' }).config
+    const set = readConfig({ ...production(), FALLBACK_USD: 'ETH=2500' }).config
     expect(set.payments.oracle.fallback).toEqual({ ETH: '2500' })
   })
 
@@ -179,34 +180,28 @@ describe('production', () => {
     }
     expect(limitsOf({})).toEqual([5 * 2 ** 30, 8 * 2 ** 20, 120, 2 ** 30])
     expect(readConfig(production()).config.payments.maxLockersPerOwner).toBe(50)
-    const set = { MAX_UPLOAD_BYTES: '1', SESSION_PART_MAX_BYTES: '2', FETCH_TIMEOUT_SECONDS: '3', FETCH_MAX_BYTES: '4' }
+    const set = { MAX_UPLOAD_BYTES: '1', FILE_LIMITS: 'part_bytes=2,fetch_seconds=3,fetch_bytes=4' }
     expect(limitsOf(set)).toEqual([1, 2, 3, 4])
   })
 
-  it('T-54 SPON-01 CFG-01 reads e-mail addresses and subjects into lists of their own, trimmed, and sorts an older mixed list', () => {
-    const provider = {
-      SPONSOR_OIDC_ISSUER: 'https://issuer.example',
-      SPONSOR_OIDC_AUDIENCE: 'gateway',
-      SPONSOR_OIDC_JWKS_URL: 'https://issuer.example/jwks',
-    }
-    const sponsors = (lists: Variables) => readConfig({ ...production(), ...provider, ...lists }).config.sponsors
-    expect(
-      sponsors({ SPONSOR_OIDC_EMAILS: ' a@x.example, b@x.example', SPONSOR_OIDC_SUBJECTS: '1 ,a@y.example' }),
-    ).toMatchObject({ emails: ['a@x.example', 'b@x.example'], subjects: ['1', 'a@y.example'] })
-    expect(sponsors({ SPONSOR_OIDC_SERVICES: 'a@x.example, 1' })).toMatchObject({
-      emails: ['a@x.example'],
-      subjects: ['1'],
+  it('T-54 SPON-01 CFG-01 reads an identity provider with e-mail addresses and subjects, which are lists of their own', () => {
+    const provider = 'issuer=https://issuer.example,audience=gateway,jwks=https://issuer.example/jwks'
+    const sponsors = (who: string) => readConfig({ ...production(), SPONSOR_OIDC: provider + who }).config.sponsors
+    expect(sponsors(', email=a@x.example, email=b@x.example,subject=1 ,subject=a@y.example')).toMatchObject({
+      issuer: 'https://issuer.example',
+      emails: ['a@x.example', 'b@x.example'],
+      subjects: ['1', 'a@y.example'],
     })
-    expect(() => sponsors({})).toThrow('set SPONSOR_OIDC_EMAILS, SPONSOR_OIDC_SUBJECTS or both')
-    expect(() => sponsors({ SPONSOR_OIDC_EMAILS: 'sponsor' })).toThrow('SPONSOR_OIDC_EMAILS must be e-mail addresses')
-    expect(() => readConfig({ ...production(), INTERNAL_OIDC_SUBJECTS: '1' })).toThrow('INTERNAL_OIDC_ISSUER')
+    expect(() => sponsors('')).toThrow('SPONSOR_OIDC must say who may call')
+    expect(() => sponsors(',email=sponsor')).toThrow('SPONSOR_OIDC: email must be an e-mail address')
+    expect(() => readConfig({ ...production(), INTERNAL_OIDC: 'subject=1' })).toThrow('INTERNAL_OIDC must have issuer=')
   })
 
   it('AMB-39 AMB-77 refuses a weak secret of oracles, and half an issuer of tokens', () => {
-    const tokens = { ATTEST_JWT_ISSUER: 'https://issuer.example', ATTEST_JWT_AUDIENCE: 'gateway' }
-    const jwks = (ATTEST_JWT_JWKS_URL: string) => ({ ...production(), ...tokens, ATTEST_JWT_JWKS_URL })
-    expect(() => readConfig({ ...production(), ...tokens })).toThrow('ATTEST_JWT_JWKS_URL belong together')
-    expect(() => readConfig(jwks('http://issuer.example/jwks'))).toThrow('ATTEST_JWT_JWKS_URL must be an https address')
+    const half = 'issuer=https://issuer.example,audience=gateway'
+    const jwks = (address: string) => ({ ...production(), ATTEST_JWT: `${half},jwks=${address}` })
+    expect(() => readConfig({ ...production(), ATTEST_JWT: half })).toThrow('ATTEST_JWT must have issuer=')
+    expect(() => readConfig(jwks('http://issuer.example/jwks'))).toThrow('ATTEST_JWT: jwks must be an https address')
     for (const secret of ['short', 'x'.repeat(23), `${'x'.repeat(30)} `]) {
       const weak = { ...production(), ORACLE_CALLBACK_SECRET: secret }
       expect(() => readConfig(weak)).toThrow('ORACLE_CALLBACK_SECRET must be at least 24 visible ASCII characters')
@@ -239,21 +234,47 @@ it('T-13 development makes its keys once under the data folder', () => {
   expect(readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets).toEqual(first)
 })
 
-describe('.env.example', () => {
-  it('CFG-01 has every variable with its default and a line of meaning, and no other', () => {
-    const { asked } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
-    const { asked: askedInDevelopment } = readDevSettings({})
-    const lines = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8').split('\n')
-    const documented = lines.flatMap((line, i) => {
-      const [, name, value] = /^#?\s?([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? []
-      if (!name) return []
-      expect(lines[i - 1], `${name} has no line of meaning`).toMatch(/^# \S.{10,}/)
-      return [[name, value?.replace(/^'(.*)'$/, '$1')]]
-    })
-    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries([...asked, ...askedInDevelopment]))
+/** Of the interface, which may not be renamed. */
+const INTERFACE_NAMES = [
+  ...['ENABLED', 'PUSH', 'BATCH_SIZE', 'MIN_AGE_HOURS', 'FILTER', 'TIERS'].map((word) => `CRON_ATTEST_${word}`),
+  'AUTO_REATTEST',
+  'MAX_LOCKERS_PER_OWNER',
+  'ENVELOPE_DOMAIN_TAG',
+  'ATTEST_CHECK_MODE',
+  'QUOTE_TTL_SECONDS',
+  'LATE_CONFIRM_HOURS',
+  'PAYMENT_TIME_SKEW_SECONDS',
+  'ALLOW_PUBLIC_PROVISION',
+  'MAX_UPLOAD_BYTES',
+]
+
+describe('settings', () => {
+  const { asked } = readConfig({ SVC_MODE: 'development', DATA_DIR: mkdtempSync(join(tmpdir(), 'svc-settings-')) })
+
+  it('CFG-01 each is declared once and read, and .env.example has it with its default', () => {
+    expect([...asked].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
+    const example = parseEnv(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'))
+    const defaults = Object.entries(SETTINGS).map(([name, { default: value = '' }]) => [name, value])
+    expect(example).toEqual(Object.fromEntries(defaults))
   })
 
-  it.each(['.env.example', 'apps/agent/.env.example', 'apps/witness/.env.example'])(
+  it('CFG-02 are at most 90, in four groups, each with a sentence of help', () => {
+    expect(Object.keys(SETTINGS).length).toBeLessThanOrEqual(90)
+    expect(new Set(Object.values(SETTINGS).map(({ group }) => group))).toEqual(new Set(GROUPS))
+    for (const [name, { help }] of Object.entries(SETTINGS)) expect(help, name).toMatch(/^\S.{15,}[^.]$/)
+  })
+
+  it.each(INTERFACE_NAMES)('CFG-01 %s has the name that the interface gives', (name) => {
+    expect(SETTINGS).toHaveProperty(name)
+  })
+
+  it('CFG-02 each name of 1.1.0 that is gone stops the start, and says what to write', () => {
+    for (const [name, advice] of Object.entries(RENAMED_SETTINGS))
+      expect(() => readConfig({ ...production(), [name]: 'x' }), name).toThrow(`${name} is gone: ${advice}`)
+    expect(() => readConfig({ ...production(), ENVELOPE: 'x', OPERATOR_ACTORS: '' })).not.toThrow()
+  })
+
+  it.each(['.env.example', 'apps/agent/.env.example', 'apps/witness/.env.example', 'packages/devnet/.env.example'])(
     'CFG-01 a shell can source %s, and gets the same values',
     (name) => {
       const file = fileURLToPath(new URL(`../../../${name}`, import.meta.url))
@@ -282,7 +303,7 @@ describe('keys that send signed payments', () => {
   it.each([
     ['X402_SVM_FEE_PAYER_KEY', 'x', 'X402_SVM_FEE_PAYER_KEY does not hold a key'],
     ['X402_EVM_FACILITATOR_KEY_FILE', '/nowhere', 'X402_EVM_FACILITATOR_KEY_FILE cannot be read: ENOENT'],
-    ['X402_WAIT_SECONDS', '301', 'X402_WAIT_SECONDS must be an integer from 0 to 300'],
+    ['CHAIN_WAIT_SECONDS', 'x402=301', 'CHAIN_WAIT_SECONDS: x402 must be an integer from 0 to 300'],
   ])('CFG-01 %s=%s is refused', (name, value, problem) => {
     expect(() => withX402({ [name]: value })).toThrow(problem)
   })

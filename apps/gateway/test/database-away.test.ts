@@ -23,10 +23,8 @@ beforeAll(async () => {
   server = await startKillablePostgres()
   const gateway = await startTestGateway({
     DATABASE_URL: server.url,
-    DATABASE_CONNECTIONS: '4',
-    DATABASE_WAIT_SECONDS: '1',
-    DATABASE_STATEMENT_SECONDS: '2',
-    ANCHOR_KIND: 'off',
+    DATABASE_LIMITS: 'connections=4,statement_seconds=2,wait_seconds=1',
+    ANCHORS: 'off',
     RUN_JOBS: 'true',
   })
   // The real time, which PostgreSQL has, too.

@@ -162,7 +162,7 @@ forEachDatabase('the tables of the gateway', (database) => {
 })
 
 it('T-53 AMB-06 a gateway that keeps unpaid quotes for a day never deletes one that may still be confirmed late', async () => {
-  const shop = await market.open({ UNPAID_QUOTE_DAYS: '1', LATE_CONFIRM_HOURS: '240' })
+  const shop = await market.open({ KEEP_DAYS: 'unpaid_quotes=1', LATE_CONFIRM_HOURS: '240' })
   const { queue } = shop.gateway.context
   const quote = await shop.quote({ units: 1 })
   const tx = await market.pay(quote.accepts[0]!)

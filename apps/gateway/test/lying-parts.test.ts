@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { DISTORTIONS, STALLS } from '@svc/devnet/distortions'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { gcsUrl } from '@svc/devnet/providers/store-urls'
 import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { testKey } from '@svc/protocol/test/transparency/keys'
 import { type Checkpoint, readCheckpoint, signCheckpoint } from '@svc/protocol/transparency/checkpoint'
@@ -51,10 +52,7 @@ it('T-139 a provider that never answers holds up nobody who does not need it', a
   const provider = await proxyOf(gcs.url)
   const house = await openTestGateway({
     LOCAL_PROVIDERS: 'storj',
-    GCS_BUCKET: gcs.bucket,
-    GCS_CREDENTIALS: gcs.keyFile,
-    GCS_ENDPOINT: provider.url,
-    GCS_IAM_ENDPOINT: provider.url,
+    GCS: gcsUrl({ ...gcs, url: provider.url }),
   })
   onTestFinished(house.close)
   const slow = await house.locker(ed25519Identity(), { provider: 'gcs' })

@@ -24,11 +24,8 @@ const site = useSite({
     issuer = await startOidcIssuer()
     return {
       INTERNAL_SECRET: SECRET,
-      INTERNAL_OIDC_ISSUER: issuer.issuer,
-      INTERNAL_OIDC_AUDIENCE: TEST_AUDIENCE,
-      INTERNAL_OIDC_JWKS_URL: issuer.jwksUrl,
-      INTERNAL_OIDC_SUBJECTS: 'watcher',
-      OPERATOR_ACTORS: 'secret',
+      INTERNAL_OIDC: `issuer=${issuer.issuer},audience=${TEST_AUDIENCE},jwks=${issuer.jwksUrl},subject=watcher`,
+      ADMINS: 'secret',
     }
   },
 })

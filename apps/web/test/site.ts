@@ -154,7 +154,7 @@ async function startOthers(opened: AsyncDisposableStack) {
     EVM_TREASURY: DEV_TREASURY.address,
     ORACLE_URL: rates.url,
     // A test buys more in a minute than people do.
-    RATE_LIMIT_ADDRESS: '30000',
+    RATE_LIMITS: 'address=30000/min',
   }
   return { evmUrl: evm.url, variables }
 }

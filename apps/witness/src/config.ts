@@ -13,6 +13,7 @@ import {
 import { readOptionalKey, seedIn } from '@svc/service/program/keys'
 import type { LogLevel } from '@svc/service/program/log'
 import { type MonitorSettings, readMonitorSettings } from './monitor/settings.ts'
+import { SETTINGS } from './settings.ts'
 
 export interface Config {
   dataDir: string
@@ -31,13 +32,11 @@ export interface Secrets {
   signingSeed: Uint8Array
 }
 
-const DEFAULT_PORT = 8404
-
-export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: Map<string, string> } {
-  const settings = new SettingsReader(variables)
-  const dataDir = resolve(settings.text('DATA_DIR', './data/witness'))
+export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: ReadonlySet<string> } {
+  const settings = new SettingsReader(variables, SETTINGS)
+  const dataDir = resolve(settings.text('DATA_DIR'))
   // No address has to be given: logs and verifiers have that of their witnesses from a policy.
-  const http = readHttpSettings(settings, 'development', DEFAULT_PORT)
+  const http = readHttpSettings(settings, 'development')
   const config: Config = {
     dataDir,
     http,

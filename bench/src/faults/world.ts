@@ -8,6 +8,7 @@ import { startFaultyNode } from '@svc/devnet/faulty-node'
 import { freePort } from '@svc/devnet/free-port'
 import { startKillablePostgres } from '@svc/devnet/killable-postgres'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { s3Url } from '@svc/devnet/providers/store-urls'
 import { type StorjServer, startStorjServer } from '@svc/devnet/providers/storj/start'
 import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import { createReplica, type Replica } from '../mixed/replica.ts'
@@ -54,14 +55,9 @@ const COMMAND = new URL('../../../apps/gateway/bin/svc-gateway.mjs', import.meta
 const REPLAY = ['replay', '--reason', 'a backup was restored']
 const KEYS = { STATEMENT_KEY: '01', SHORT_URL_KEY: '03', LOG_KEY: '04' }
 const NO_LIMITS = {
-  RATE_LIMIT_ADDRESS: '0',
-  RATE_LIMIT_RECEIPT: '0',
-  RATE_LIMIT_SIGNER: '0',
+  RATE_LIMITS: 'address=0/min,anchors=0/day,anchors=0/hour,statements=0/day,signer=0/min,receipt=0/min',
   MAX_LOCKERS_PER_OWNER: '1000000',
-  STATEMENTS_PER_DAY: '0',
-  ANCHORS_PER_HOUR: '0',
-  ANCHORS_PER_DAY: '0',
-  PUBLICATION_LAMPORTS_PER_DAY: '0',
+  SPEND_PER_DAY: 'publication=0',
 }
 
 export async function startWorld(engine: Engine, replicaCount: number): Promise<World> {
@@ -139,9 +135,8 @@ async function startNodes(chains: LocalChains) {
     evm,
     variables: {
       PRIMARY_RPC_URLS: urls(primary),
-      PRIMARY_RPC_QUORUM: '2',
+      RPC_QUORUM: 'primary=2,evm=2',
       EVM_RPC_URLS: urls(evm),
-      EVM_RPC_QUORUM: '2',
     },
     stop: async () => void (await Promise.all([...primary, ...evm].map(({ stop }) => stop()))),
   }
@@ -152,14 +147,9 @@ async function startStore(folder: string): Promise<Store & { variables: Record<s
   let aheadMs = 0
   const open = () => startStorjServer({ folder, port, now: () => Date.now() + aheadMs })
   let server: StorjServer = await open()
-  const { url, bucket, credentials } = server
   return {
     variables: {
-      STORJ_ENDPOINT: url,
-      STORJ_BUCKET: bucket,
-      STORJ_REGION: credentials.region,
-      STORJ_ACCESS_KEY_ID: credentials.accessKeyId,
-      STORJ_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      STORJ: s3Url(server, `?region=${server.credentials.region}`),
     },
     objects: () => server.objects().length,
     uploads: () => server.uploads().length,

@@ -41,14 +41,9 @@ const SETTINGS = {
   STATEMENT_KEY: '01'.repeat(32),
   SHORT_URL_KEY: '03'.repeat(32),
   LOCAL_PROVIDERS: 'gcs',
-  RATE_LIMIT_ADDRESS: '0',
-  RATE_LIMIT_RECEIPT: '0',
-  RATE_LIMIT_SIGNER: '0',
+  RATE_LIMITS: 'address=0/min,anchors=0/day,anchors=0/hour,statements=0/day,signer=0/min,receipt=0/min',
   MAX_LOCKERS_PER_OWNER: '1000000',
-  STATEMENTS_PER_DAY: '0',
-  ANCHORS_PER_HOUR: '0',
-  ANCHORS_PER_DAY: '0',
-  PUBLICATION_LAMPORTS_PER_DAY: '0',
+  SPEND_PER_DAY: 'publication=0',
 }
 
 export async function startLoadWorld(engine: Engine, seed: number): Promise<LoadWorld> {

@@ -20,7 +20,7 @@ interface Session {
 
 /** The gateway with a local disk, used as our client uses it. */
 export async function startOurs(): Promise<Peer> {
-  const server = await startLockerProgram({ S3_DOOR: 'on' })
+  const server = await startLockerProgram({ S3: 'on' })
   const place = await placeOf(server)
   const { locker, call, confirm } = lockerClient(server)
   const base = `/v1/lockers/${locker.locker_id}`

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { startLocalChains } from '@svc/devnet/local-chains'
+import { s3Url } from '@svc/devnet/providers/store-urls'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import { reportTo } from '../server-process.ts'
 
@@ -44,11 +45,7 @@ reportTo(
     variables: {
       ...chains.variables,
       PRIMARY_RPC_URLS: node.url,
-      STORJ_ENDPOINT: store.url,
-      STORJ_BUCKET: store.bucket,
-      STORJ_REGION: store.credentials.region,
-      STORJ_ACCESS_KEY_ID: store.credentials.accessKeyId,
-      STORJ_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
+      STORJ: s3Url(store, `?region=${store.credentials.region}`),
     },
   },
 )

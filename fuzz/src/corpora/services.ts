@@ -39,10 +39,7 @@ export async function startServices(): Promise<Services> {
   opened.defer(() => issuer.stop())
   const gateway = await startTestGateway({
     INTERNAL_SECRET: SECRET,
-    SPONSOR_OIDC_ISSUER: issuer.issuer,
-    SPONSOR_OIDC_AUDIENCE: TEST_AUDIENCE,
-    SPONSOR_OIDC_JWKS_URL: issuer.jwksUrl,
-    SPONSOR_OIDC_SUBJECTS: 'sponsor',
+    SPONSOR_OIDC: `issuer=${issuer.issuer},audience=${TEST_AUDIENCE},jwks=${issuer.jwksUrl},subject=sponsor`,
   })
   opened.defer(() => gateway.stop())
   const agent = await startTestAgent({ GATEWAY_URL: gateway.url })

@@ -3,7 +3,7 @@
 
 import { EVM, type Network, PRIMARY } from './networks.ts'
 
-/** The price of a coin, which tokens may follow. `priceSettings` names its settings. */
+/** The price of a coin, which tokens may follow. */
 export interface OraclePrice {
   by: 'oracle'
   symbol: string
@@ -18,8 +18,8 @@ export interface Asset {
   ticker: string
   decimals: number
   pricing: Pricing
-  /** Mint or contract, or the setting that names it: while that is empty, the asset is not offered. */
-  address: string | { setting: string }
+  /** Mint or contract. Null where the setting TOKENS names it, and the asset is not offered while it does not. */
+  address: string | null
   /**
    * Of a token that takes transfers which were only signed (EIP-3009), as x402 clients make them: the version of its
    * EIP-712 domain, whose name is the ticker.
@@ -43,11 +43,11 @@ export const ASSETS = [
   { network: PRIMARY, ticker: 'USDC', decimals: 6, pricing: DOLLAR, address: USDC },
   { network: PRIMARY, ticker: 'USDT', decimals: 6, pricing: DOLLAR, address: USDT },
   { network: PRIMARY, ticker: 'WETH', decimals: 8, pricing: ETH, address: WETH },
-  { network: PRIMARY, ticker: 'BETA', decimals: 0, pricing: FLAT, address: { setting: 'BETA_MINT' } },
+  { network: PRIMARY, ticker: 'BETA', decimals: 0, pricing: FLAT, address: null },
   { network: EVM, ticker: 'MON', decimals: 18, pricing: MON, address: EVM.nativeAsset },
   { network: EVM, ticker: 'USDC', decimals: 6, pricing: DOLLAR, address: EVM_USDC, domainVersion: '2' },
-  { network: EVM, ticker: 'USDT0', decimals: 6, pricing: DOLLAR, address: { setting: 'EVM_USDT0_CONTRACT' } },
-  { network: EVM, ticker: 'WETH', decimals: 18, pricing: ETH, address: { setting: 'EVM_WETH_CONTRACT' } },
+  { network: EVM, ticker: 'USDT0', decimals: 6, pricing: DOLLAR, address: null },
+  { network: EVM, ticker: 'WETH', decimals: 18, pricing: ETH, address: null },
 ] as const satisfies readonly Asset[]
 
 export type TickerOn<Family extends Network['family']> = Extract<
@@ -81,9 +81,9 @@ export function pricesOf(assets: readonly Asset[]): OraclePrice[] {
   return [...new Map(prices.map((price) => [price.symbol, price])).values()]
 }
 
-/** The settings of a price: its feed, and the rate that stands in where the feed tells none. */
-export function priceSettings({ symbol }: OraclePrice): { feed: string; fallback: string } {
-  return { feed: `ORACLE_FEED_${symbol}`, fallback: `FALLBACK_USD_${symbol}` }
+/** What stands for an asset in the setting TOKENS. */
+export function tokenKey({ network, ticker }: Asset): string {
+  return `${network.settings.toLowerCase()}.${ticker}`
 }
 
 function oracle(symbol: string, feed: string): OraclePrice {

@@ -142,7 +142,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   ACTING_IDENTITY_REQUIRED: {
     cause: 'The caller is internal and may read, but is not among those who may act. The attempt is in the audit log.',
-    next: 'Act with an identity that the gateway names in `OPERATOR_ACTORS`.',
+    next: 'Act with an identity that the gateway names in `ADMINS`.',
   },
   SHORT_URL_INVALID: {
     cause:
@@ -364,7 +364,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   IAM_SIGNBLOB_PERMISSION_DENIED: { cause: 'The gateway may not sign addresses of its storage.', next: OPERATOR },
   S3_DISABLED: {
     cause: 'The operator of the gateway has not opened it for S3 clients.',
-    next: 'Use signed requests, short URLs and upload sessions, or ask the operator to set `S3_DOOR=on`.',
+    next: 'Use signed requests, short URLs and upload sessions, or ask the operator to set `S3=on`.',
   },
   anchor_failed: {
     cause: 'Publishing the statement on chain failed; the statement itself is made and signed.',

@@ -10,11 +10,11 @@ const ON_THE_WIRE = [
   [SOLANA_ID, 'USDC', 6, 'usd', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'],
   [SOLANA_ID, 'USDT', 6, 'usd', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'],
   [SOLANA_ID, 'WETH', 8, 'ETH', '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs'],
-  [SOLANA_ID, 'BETA', 0, 'flat', 'BETA_MINT'],
+  [SOLANA_ID, 'BETA', 0, 'flat', null],
   ['eip155:143', 'MON', 18, 'MON', '0x0000000000000000000000000000000000000000'],
   ['eip155:143', 'USDC', 6, 'usd', '0x754704Bc059F8C67012fEd69BC8A327a5aafb603'],
-  ['eip155:143', 'USDT0', 6, 'usd', 'EVM_USDT0_CONTRACT'],
-  ['eip155:143', 'WETH', 18, 'ETH', 'EVM_WETH_CONTRACT'],
+  ['eip155:143', 'USDT0', 6, 'usd', null],
+  ['eip155:143', 'WETH', 18, 'ETH', null],
 ]
 
 /** Their prices, with the feeds of the public price network. */
@@ -31,7 +31,7 @@ describe('assets', () => {
       ticker,
       decimals,
       pricing.by === 'oracle' ? pricing.symbol : pricing.by,
-      typeof address === 'string' ? address : address.setting,
+      address,
     ])
     expect(declared).toEqual(ON_THE_WIRE)
   })

@@ -1,6 +1,6 @@
 // The external services of a gateway and an agent service, on loopback: both chains and a server of exchange rates.
 
-import { ASSETS, type Asset } from '@svc/api/assets'
+import { ASSETS, type Asset, tokenKey } from '@svc/api/assets'
 import { EVM } from '@svc/api/networks'
 import type { Variables } from '@svc/service/program/config'
 import { type Token, tokensOf } from './evm-chain/contracts.ts'
@@ -108,10 +108,10 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
 function addressSettings(assets: readonly Asset[], tokens: readonly Token[]): Variables {
   const mints = new Map(Object.entries(MINTS).map(([ticker, { mint }]) => [ticker, mint]))
   const contracts = new Map(tokens.map(({ ticker, address }) => [ticker, address]))
-  const named = assets.flatMap(({ network, ticker, address }) =>
-    typeof address === 'string' ? [] : [{ network, ticker, ...address }],
-  )
-  return Object.fromEntries(
-    named.map(({ network, ticker, setting }) => [setting, (network === EVM ? contracts : mints).get(ticker)]),
-  )
+  const named = assets.filter(({ address }) => address === null)
+  const entries = named.map((asset) => {
+    const { network, ticker } = asset
+    return `${tokenKey(asset)}=${(network === EVM ? contracts : mints).get(ticker)}`
+  })
+  return { TOKENS: entries.join(',') }
 }

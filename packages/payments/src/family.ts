@@ -9,8 +9,8 @@ import type { PaymentReader } from './payment.ts'
 
 export interface Family<Of extends Network, Finality, Node> {
   isAddress(text: string): boolean
-  /** How final a payment must be, from settings that begin with `prefix`. */
-  readFinality(settings: SettingsReader, prefix: string): Finality
+  /** How final a payment must be, from the text for a network in the setting `what`; undefined for the usual. */
+  readFinality(settings: SettingsReader, what: string, text: string | undefined): Finality
   open(network: Of, nodes: ChainNodes, finality: Finality | undefined): Chain<Node>
 }
 

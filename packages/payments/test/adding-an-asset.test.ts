@@ -11,7 +11,7 @@ import { createLog } from '@svc/service/program/log'
 import { expect, it } from 'vitest'
 import { priceOnLegs } from '../src/selling/price-legs.ts'
 import { openSales, type Sales } from '../src/selling/sales.ts'
-import { readSalesConfig } from '../src/selling/settings.ts'
+import { readSalesConfig, SALES_SETTINGS } from '../src/selling/settings.ts'
 import { x402Leg } from '../src/x402.ts'
 
 const DOLLAR: Asset = {
@@ -19,7 +19,7 @@ const DOLLAR: Asset = {
   ticker: 'USDX',
   decimals: 3,
   pricing: { by: 'usd' },
-  address: { setting: 'EVM_USDX_CONTRACT' },
+  address: null,
 }
 const GOLD: Asset = {
   network: EVM,
@@ -35,10 +35,10 @@ const log = createLog('silent')
 const chains = forAllTests(() => startLocalChains({ assets: ADDED }))
 
 function read(variables: Variables) {
-  const settings = new SettingsReader(variables)
+  const settings = new SettingsReader(variables, SALES_SETTINGS)
   const [config, secrets] = readSalesConfig(settings, false, ADDED)
   settings.done()
-  return { config, secrets, asked: settings.asked }
+  return { config, secrets }
 }
 
 function open(changes: Variables = {}): Promise<Sales> {
@@ -59,13 +59,12 @@ async function quoted(sales: Sales, { ticker }: Asset) {
 }
 
 it('CFG-01 a declared asset has its settings, with the declared feed', () => {
-  const { asked } = read({})
-  expect([...asked.keys()]).toEqual(
-    expect.arrayContaining(['EVM_USDX_CONTRACT', 'ORACLE_FEED_XAU', 'FALLBACK_USD_XAU']),
-  )
-  expect(asked.get('ORACLE_FEED_XAU')).toBe('ab'.repeat(32))
-  expect(() => read({ EVM_USDX_CONTRACT: '0x12', FALLBACK_USD_XAU: 'dear' })).toThrow(
-    /EVM_USDX_CONTRACT is not an address.*FALLBACK_USD_XAU must be a positive/s,
+  const { config } = read({ TOKENS: `evm.USDX=0x${'12'.repeat(20)}`, FALLBACK_USD: 'XAU=4000' })
+  expect(config.oracle.feeds).toMatchObject({ XAU: 'ab'.repeat(32) })
+  expect(config.oracle.fallback).toEqual({ XAU: '4000' })
+  expect(config.assets).toContainEqual({ of: DOLLAR, address: `0x${'12'.repeat(20)}` })
+  expect(() => read({ TOKENS: 'evm.USDX=0x12', FALLBACK_USD: 'XAU=dear' })).toThrow(
+    /TOKENS: evm.USDX is not an address.*FALLBACK_USD: XAU must be a positive/s,
   )
 })
 
@@ -92,7 +91,7 @@ it.each([DOLLAR, GOLD])('PAY-46 INT-04 a payment in $ticker is read, and adds to
 })
 
 it('T-39 only the prices of what may be sold are asked for, and an asset without one is left out', async () => {
-  const sales = await open({ PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', EVM_WETH_CONTRACT: '' })
+  const sales = await open({ PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', TOKENS: '' })
   const needed = pricesOf(ADDED.filter(({ network, address }) => network === EVM && typeof address === 'string'))
   // One request that named an unknown feed would be refused, and asked again for each feed alone.
   chains.rates.removePrice('SOL')
@@ -109,21 +108,21 @@ it('T-39 only the prices of what may be sold are asked for, and an asset without
     network: network.name,
     asset,
     reason: 'no_price',
-    message: 'no price of XAU is known: it is left out of quotes until ORACLE_URL gives one or FALLBACK_USD_XAU is set',
+    message: 'no price of XAU is known: it is left out of quotes until ORACLE_URL gives one or FALLBACK_USD has XAU=…',
   })
 })
 
 it('AMB-08 VER-20 an asset is not offered while its setting is empty, and is listed with it', async () => {
-  const unset = { ...chains.variables, EVM_USDX_CONTRACT: '' }
+  const unset = { ...chains.variables, TOKENS: '' }
   const sales = await open(unset)
   expect(tickers(await sales.offeredLegs())).not.toContain('USDX')
   expect(await sales.notOffered()).toContainEqual({
     network: EVM.name,
     asset: 'USDX',
     reason: 'asset_not_configured',
-    message: `EVM_USDX_CONTRACT is not set: USDX on ${EVM.name} is left out of quotes`,
+    message: `TOKENS has no evm.USDX=…: USDX on ${EVM.name} is left out of quotes`,
   })
-  expect(read(unset).config.assets.filter(({ address }) => address === null)).toEqual([{ of: DOLLAR, address: null }])
+  expect(read(unset).config.assets).toContainEqual({ of: DOLLAR, address: null })
 })
 
 it('PAY-25 nothing else knows the assets that are added here', () => {

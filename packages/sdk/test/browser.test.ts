@@ -58,7 +58,7 @@ describe('the SDK bundled for a browser', () => {
   it('ADD-09 ADD-16 AMB-62 T-59 uploads, encrypts, reads, attests, lists lockers and corrects its clock in a page of another origin', {
     tags: ['nightly'],
   }, async () => {
-    const house = await openHouse({ SESSION_PART_MAX_BYTES: '131072' })
+    const house = await openHouse({ FILE_LIMITS: 'part_bytes=131072' })
     const page = await openPage()
     onTestFinished(() => house.close())
     const seed = crypto.getRandomValues(new Uint8Array(32))

@@ -16,8 +16,8 @@ describe('known assets', () => {
 
   it('PAY-25 AMB-10 follow from a declaration, and EVM addresses are known in any case', () => {
     const address = `0x${'Ab'.repeat(20)}`
-    const setting = { ...EURO, address: { setting: 'EVM_EURX_CONTRACT' } }
-    expect(knownAssets([{ ...EURO, address }, setting])).toEqual([
+    const named = { ...EURO, address: null }
+    expect(knownAssets([{ ...EURO, address }, named])).toEqual([
       { network: 'eip155:143', ticker: 'EURX', decimals: 6, address: address.toLowerCase() },
     ])
     for (const { network, address: asset } of KNOWN_ASSETS.filter((known) => known.network === EVM.caip2))

@@ -1,15 +1,15 @@
 // How each provider is configured and opened. The code of a driver is loaded only when it is opened.
 
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
-import type { SettingsReader } from '@svc/service/program/config'
-import { type ArweaveSettings, readArweaveSettings } from './arweave/settings.ts'
-import { type FilecoinSettings, readFilecoinSettings } from './filecoin/settings.ts'
-import { type FirestoreSettings, readFirestoreSettings } from './firestore/settings.ts'
-import { type GcsSettings, readGcsSettings } from './gcs/settings.ts'
-import { type MongodbSettings, readMongodbSettings } from './mongodb/settings.ts'
+import type { Renamed, Settings, SettingsReader } from '@svc/service/program/config'
+import { ARWEAVE_SETTING, type ArweaveSettings, readArweaveSettings } from './arweave/settings.ts'
+import { FILECOIN_SETTING, type FilecoinSettings, readFilecoinSettings } from './filecoin/settings.ts'
+import { FIRESTORE_SETTING, type FirestoreSettings, readFirestoreSettings } from './firestore/settings.ts'
+import { GCS_SETTING, type GcsSettings, readGcsSettings } from './gcs/settings.ts'
+import { MONGODB_SETTING, type MongodbSettings, readMongodbSettings } from './mongodb/settings.ts'
 import type { ClosableProvider, StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
-import { readStorjSettings, type StorjSettings } from './storj/settings.ts'
+import { readStorjSettings, STORJ_SETTING, type StorjSettings } from './storj/settings.ts'
 
 /** Null: not configured. Contains credentials, and is never logged. */
 export interface ProviderSettings {
@@ -22,6 +22,29 @@ export interface ProviderSettings {
 }
 
 export type DriverSettings<Name extends Provider> = NonNullable<ProviderSettings[Name]>
+
+export const PROVIDER_SETTINGS: Settings = {
+  GCS: GCS_SETTING,
+  MONGODB: MONGODB_SETTING,
+  STORJ: STORJ_SETTING,
+  ARWEAVE: ARWEAVE_SETTING,
+  FILECOIN: FILECOIN_SETTING,
+  FIRESTORE: FIRESTORE_SETTING,
+}
+
+/** The names of 1.1.0: a provider is one URL. */
+export const RENAMED_PROVIDER_SETTINGS: Renamed = Object.fromEntries(
+  Object.entries({
+    GCS: ['BUCKET', 'PREFIX', 'CREDENTIALS', 'ENDPOINT', 'IAM_ENDPOINT', 'REDIRECT'],
+    MONGODB: ['URL', 'DATABASE', 'BUCKET'],
+    STORJ: ['ENDPOINT', 'REGION', 'BUCKET', 'PREFIX', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY', 'REDIRECT'],
+    ARWEAVE: ['UPLOAD_URL', 'GATEWAYS', 'TOKEN', 'KEY'],
+    FILECOIN: ['PDP_URL', 'KEY', 'CHAIN_ID', 'RPC_URL', 'RECORD_KEEPER', 'DATA_SET', 'PAYEE', 'RETRIEVAL_URL'],
+    FIRESTORE: ['PROJECT', 'DATABASE', 'COLLECTION', 'CREDENTIALS', 'EMULATOR', 'MAX_OBJECT_BYTES'],
+  }).flatMap(([provider, words]) =>
+    words.map((word) => [`${provider}_${word}`, `write it into ${provider}. ${PROVIDER_SETTINGS[provider]?.help}`]),
+  ),
+)
 
 export function readProviderSettings(settings: SettingsReader): ProviderSettings {
   return {

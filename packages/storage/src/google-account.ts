@@ -1,7 +1,7 @@
 // The service account that we use at Google when the machine does not provide one.
 
 import { createPrivateKey } from 'node:crypto'
-import { readSecret, type SettingsReader } from '@svc/service/program/config'
+import { isSafeAddress, type ProviderUrl } from './provider-url.ts'
 
 /** From a key file as Google issues it; a secret. */
 export interface ServiceAccount {
@@ -10,15 +10,12 @@ export interface ServiceAccount {
   token_uri?: string
 }
 
-/** Null when none is set. */
-export function readServiceAccount(settings: SettingsReader, variable: string): ServiceAccount | null {
-  const given = readSecret(settings, variable)
-  if (!given || given.text === null) return null
-  const account = parseAccount(given.text)
-  if (!account)
-    settings.problem(
-      `${given.variable} does not hold the key of a service account: the JSON file that Google makes for one`,
-    )
+/** Null when none is given. */
+export function readServiceAccount({ secret, problem }: ProviderUrl, word: string): ServiceAccount | null {
+  const text = secret(word)
+  if (text === null) return null
+  const account = parseAccount(text)
+  if (!account) problem(word, 'the key of a service account: the JSON file that Google makes for one')
   return account
 }
 
@@ -28,16 +25,12 @@ function parseAccount(text: string): ServiceAccount | null {
     const { client_email, private_key, token_uri } = JSON.parse(text)
     createPrivateKey(private_key)
     if (typeof client_email !== 'string' || !client_email.includes('@')) return null
-    if (token_uri !== undefined && !isSafeAddress(token_uri)) return null
+    // Tokens go with every request: they may not leave this machine unencrypted.
+    if (token_uri !== undefined && !isSafeAddress(new URL(token_uri))) return null
     return { client_email, private_key, ...(token_uri && { token_uri }) }
   } catch {
     return null
   }
-}
-
-/** Tokens go with every request: they may not leave this machine unencrypted. */
-export function isSafeAddress(url: string): boolean {
-  return /^https:|^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|\/|$)/.test(url)
 }
 
 /** Errors of Google's libraries contain whole requests, and those contain secrets. */

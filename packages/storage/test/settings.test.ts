@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { calibration, mainnet } from '@filoz/synapse-core/chains'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { ConfigError, SettingsReader, type Variables } from '@svc/service/program/config'
+import { ConfigError, SettingsReader } from '@svc/service/program/config'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readArweaveSettings } from '../src/arweave/settings.ts'
+import { PROVIDER_SETTINGS, RENAMED_PROVIDER_SETTINGS } from '../src/drivers.ts'
 import { readFilecoinSettings } from '../src/filecoin/settings.ts'
 import { readFirestoreSettings } from '../src/firestore/settings.ts'
 import { readGcsSettings } from '../src/gcs/settings.ts'
@@ -35,74 +36,71 @@ const payee = `0x${'0a'.repeat(20)}`
 const arweaveKey = Buffer.from(SEED).toString('hex')
 const mongodbUrl = 'mongodb://gateway:p%40ss@a.example:27017,b.example/?replicaSet=rs0&tls=true'
 
+const query = (options: Record<string, string>) => new URLSearchParams(options)
+
 interface Driver {
   name: string
   read(reader: SettingsReader): object | null
-  needed: Record<string, string>
-  /** What the needed settings give. */
-  defaults: object
-  /** All that can be set besides, and what it gives. */
-  given: [Record<string, string>, object]
-  /** The variable that can also be in a file, and wrong values for it, which are never shown. */
-  secret: string
-  wrongSecrets: string[]
+  /** The least that a URL says, and what it gives. */
+  least: [url: string, settings: object]
+  /** All that it can say besides. */
+  all: [url: string, settings: object]
+  /** URLs with one wrong part each, which the problem names. Words that begin with `secret` are never shown. */
   wrong: Record<string, string[]>
 }
 
+const storj = (rest: string) => `s3://jwkey:secret%2F%3A@gateway.storjshare.io/${rest}`
+const arweave = (options: Record<string, string>) =>
+  `https://upload.ardrive.io?${query({ key: arweaveKey, ...options })}`
+const filecoin = (options: Record<string, string>) =>
+  `https://pdp.example/?${query({ key: filecoinKey, payee, ...options })}`
+
 const drivers: Driver[] = [
   {
-    name: 'Storj',
+    name: 'STORJ',
     read: readStorjSettings,
-    needed: { STORJ_BUCKET: 'files', STORJ_ACCESS_KEY_ID: 'jwkey', STORJ_SECRET_ACCESS_KEY: 'a-secret' },
-    defaults: {
-      endpoint: 'https://gateway.storjshare.io',
-      region: 'us-east-1',
-      bucket: 'files',
-      prefix: '',
-      accessKeyId: 'jwkey',
-      secretAccessKey: 'a-secret',
-      redirect: 'off',
-    },
-    given: [
+    least: [
+      storj('files'),
       {
-        STORJ_ENDPOINT: 'http://127.0.0.1:9000/',
-        STORJ_PREFIX: 'svc/files/',
-        STORJ_REDIRECT: 'get',
-        STORJ_REGION: 'eu-1',
+        endpoint: 'https://gateway.storjshare.io',
+        region: 'us-east-1',
+        bucket: 'files',
+        prefix: '',
+        accessKeyId: 'jwkey',
+        secretAccessKey: 'secret/:',
+        redirect: 'off',
       },
+    ],
+    all: [
+      's3+http://jwkey:s@127.0.0.1:9000/files/svc/files/?redirect=get&region=eu-1',
       { endpoint: 'http://127.0.0.1:9000', prefix: 'svc/files/', redirect: 'get', region: 'eu-1' },
     ],
-    secret: 'STORJ_SECRET_ACCESS_KEY',
-    wrongSecrets: [],
     wrong: {
-      STORJ_ENDPOINT: ['http://localhost.example', 'https://store.example/path', 'https://user:password@store.example'],
-      STORJ_REGION: ['us/east'],
-      STORJ_BUCKET: ['Files', '../files', 'a'],
-      STORJ_PREFIX: ['svc', '/svc/', '../../../../apps/gateway/src/providers/', 'a b/'],
-      STORJ_ACCESS_KEY_ID: ['a/b'],
-      STORJ_REDIRECT: ['put'],
+      bucket: [storj('Not%20a%20Bucket'), storj('')],
+      prefix: [storj('files/a.b/'), storj('files/words')],
+      redirect: [storj('files?redirect=put')],
+      region: [storj('files?region=EU%201')],
+      host: ['s3+http://k:secret@store.example/files', 's3+http://k:secret@127.0.0.1.evil.example/files'],
+      key: ['s3://:secret@store.example/files'],
+      secret: ['s3://jwkey@store.example/files'],
     },
   },
   {
-    name: 'Google Cloud Storage',
+    name: 'GCS',
     read: readGcsSettings,
-    needed: { GCS_BUCKET: 'files' },
-    defaults: {
-      bucket: 'files',
-      prefix: '',
-      credentials: null,
-      endpoint: 'https://storage.googleapis.com',
-      iamEndpoint: 'https://iamcredentials.googleapis.com',
-      redirect: 'off',
-    },
-    given: [
+    least: [
+      'gs://files_of.svc',
       {
-        GCS_PREFIX: 'svc/files/',
-        GCS_REDIRECT: 'get',
-        GCS_CREDENTIALS: googleKey,
-        GCS_ENDPOINT: 'http://127.0.0.1:4443/',
-        GCS_IAM_ENDPOINT: 'http://localhost:4443',
+        bucket: 'files_of.svc',
+        prefix: '',
+        credentials: null,
+        endpoint: 'https://storage.googleapis.com',
+        iamEndpoint: 'https://iamcredentials.googleapis.com',
+        redirect: 'off',
       },
+    ],
+    all: [
+      `gs://files/svc/files/?${query({ credentials: googleKey, endpoint: 'http://127.0.0.1:4443/', iam_endpoint: 'http://localhost:4443', redirect: 'get' })}`,
       {
         prefix: 'svc/files/',
         redirect: 'get',
@@ -111,80 +109,86 @@ const drivers: Driver[] = [
         iamEndpoint: 'http://localhost:4443',
       },
     ],
-    secret: 'GCS_CREDENTIALS',
-    wrongSecrets: [...wrongGoogleKeys, JSON.stringify({ ...account, token_uri: 'http://secret.example' })],
     wrong: {
-      GCS_BUCKET: ['Not A Bucket', 'files/others'],
-      GCS_PREFIX: ['../../../../apps/gateway/src/providers/', 'files'],
-      GCS_REDIRECT: ['put'],
-      GCS_ENDPOINT: ['storage', 'http://storage.example'],
-      GCS_IAM_ENDPOINT: ['http://127.0.0.1.evil.example'],
+      bucket: ['gs://Not-A-Bucket', 'gs://'],
+      prefix: ['gs://files/a/%2E%2E%2Fx', 'gs://files/words'],
+      redirect: ['gs://files?redirect=put'],
+      endpoint: ['gs://files?endpoint=storage', 'gs://files?endpoint=http://storage.example'],
+      iam_endpoint: ['gs://files?iam_endpoint=http://127.0.0.1.evil.example'],
+      credentials: [...wrongGoogleKeys, JSON.stringify({ ...account, token_uri: 'http://secret.example' })].map(
+        (credentials) => `gs://files?${query({ credentials })}`,
+      ),
     },
   },
   {
-    name: 'MongoDB',
+    name: 'MONGODB',
     read: readMongodbSettings,
-    needed: { MONGODB_URL: mongodbUrl },
-    defaults: { url: mongodbUrl, database: 'svc', bucket: 'objects' },
-    given: [
-      { MONGODB_URL: 'mongodb+srv://cluster.example', MONGODB_DATABASE: 'kept', MONGODB_BUCKET: 'b-1' },
-      { url: 'mongodb+srv://cluster.example', database: 'kept', bucket: 'b-1' },
-    ],
-    secret: 'MONGODB_URL',
-    wrongSecrets: [
-      'postgres://gateway:secret@host',
-      'mongodb://gateway:secret@',
-      'mongodb://gateway:secret@x@host/',
-      'mongodb://gateway:secret#x@host/',
+    least: [mongodbUrl, { url: mongodbUrl, database: 'svc', bucket: 'objects' }],
+    all: [
+      'mongodb+srv://cluster.example/?database=kept&tls=true&bucket=b-1',
+      { url: 'mongodb+srv://cluster.example/?tls=true', database: 'kept', bucket: 'b-1' },
     ],
     wrong: {
-      MONGODB_DATABASE: ['a.b'],
-      MONGODB_BUCKET: ['a$b'],
+      '': [
+        'postgres://gateway:secret@host',
+        'mongodb://gateway:secret@',
+        'mongodb://gateway:secret@x@host/',
+        'mongodb://gateway:secret#x@host/',
+      ],
+      database: ['mongodb://host/?database=a.b'],
+      bucket: ['mongodb://host/?bucket=a$b'],
     },
   },
   {
-    name: 'Firestore',
+    name: 'FIRESTORE',
     read: readFirestoreSettings,
-    needed: { FIRESTORE_PROJECT: 'svc-files' },
-    defaults: {
-      project: 'svc-files',
-      database: '(default)',
-      collection: 'objects',
-      credentials: null,
-      emulator: null,
-      maxObjectBytes: 50 * 1024 * 1024,
-    },
-    given: [
-      { FIRESTORE_DATABASE: 'kept-files', FIRESTORE_EMULATOR: '127.0.0.1:8085', FIRESTORE_MAX_OBJECT_BYTES: '7' },
-      { database: 'kept-files', emulator: '127.0.0.1:8085', maxObjectBytes: 7 },
+    least: [
+      'firestore:svc-files',
+      {
+        project: 'svc-files',
+        database: '(default)',
+        collection: 'objects',
+        credentials: null,
+        emulator: null,
+        maxObjectBytes: 50 * 1024 * 1024,
+      },
     ],
-    secret: 'FIRESTORE_CREDENTIALS',
-    wrongSecrets: wrongGoogleKeys,
+    all: [
+      'firestore:example.com:svc-files?database=kept-files&emulator=127.0.0.1:8085&max_object_bytes=7&collection=c',
+      {
+        project: 'example.com:svc-files',
+        database: 'kept-files',
+        emulator: '127.0.0.1:8085',
+        maxObjectBytes: 7,
+        collection: 'c',
+      },
+    ],
     wrong: {
-      FIRESTORE_PROJECT: ['Not a project', 'files/databases'],
-      FIRESTORE_DATABASE: ['default/documents'],
-      FIRESTORE_COLLECTION: ['a/b', '__ours__'],
-      FIRESTORE_MAX_OBJECT_BYTES: ['0', '2000000000'],
-      FIRESTORE_EMULATOR: ['http://localhost:8085'],
+      project: ['firestore:Not%20a%20project', 'firestore:files/databases'],
+      database: ['firestore:svc-files?database=default/documents'],
+      collection: ['firestore:svc-files?collection=a/b', 'firestore:svc-files?collection=__ours__'],
+      max_object_bytes: ['firestore:svc-files?max_object_bytes=0', 'firestore:svc-files?max_object_bytes=2000000000'],
+      emulator: [
+        'firestore:svc-files?emulator=http://localhost:8085',
+        `firestore:svc-files?${query({ emulator: 'localhost:8085', credentials: googleKey })}`,
+      ],
+      credentials: wrongGoogleKeys.map((credentials) => `firestore:svc-files?${query({ credentials })}`),
     },
   },
   {
-    name: 'Arweave',
+    name: 'ARWEAVE',
     read: readArweaveSettings,
-    needed: { ARWEAVE_KEY: arweaveKey },
-    defaults: {
-      uploadUrl: 'https://upload.ardrive.io',
-      gateways: ['https://arweave.net/raw', 'https://permagate.io/raw'],
-      token: 'solana',
-      seed: SEED,
-    },
-    given: [
+    least: [
+      arweave({}),
       {
-        ARWEAVE_KEY: JSON.stringify([...SEED, ...ed25519Signer(SEED).publicKey]),
-        ARWEAVE_UPLOAD_URL: 'http://127.0.0.1:3000/',
-        ARWEAVE_GATEWAYS: 'https://one.example, http://localhost:1984/raw/',
-        ARWEAVE_TOKEN: 'ed25519',
+        uploadUrl: 'https://upload.ardrive.io',
+        gateways: ['https://arweave.net/raw', 'https://permagate.io/raw'],
+        token: 'solana',
+        seed: SEED,
       },
+    ],
+    all: [
+      `http://127.0.0.1:3000/?${query({ key: JSON.stringify([...SEED, ...ed25519Signer(SEED).publicKey]), token: 'ed25519', gateway: 'https://one.example' })}&gateway=http://localhost:1984/raw/`,
       {
         seed: SEED,
         uploadUrl: 'http://127.0.0.1:3000',
@@ -192,41 +196,41 @@ const drivers: Driver[] = [
         token: 'ed25519',
       },
     ],
-    secret: 'ARWEAVE_KEY',
-    wrongSecrets: [arweaveKey.slice(1), `${arweaveKey}ff`, `[${'7,'.repeat(63)}7]`],
     wrong: {
-      ARWEAVE_UPLOAD_URL: ['http://upload.example', 'https://user:word@upload.example'],
-      ARWEAVE_GATEWAYS: [
-        'https://one.example,http://two.example',
-        'https://one.example,https://one.example/',
-        Array.from({ length: 9 }, (_, i) => `https://${i}.example`).join(),
+      service: [`http://upload.example?key=${arweaveKey}`, `https://user:secret@upload.example?key=${arweaveKey}`],
+      gateway: [
+        `${arweave({ gateway: 'https://one.example' })}&gateway=http://two.example`,
+        `${arweave({ gateway: 'https://one.example' })}&gateway=https://one.example/`,
+        arweave({}) + Array.from({ length: 9 }, (_, i) => `&gateway=https://${i}.example`).join(''),
       ],
-      ARWEAVE_TOKEN: ['../solana', 'Solana'],
+      token: [arweave({ token: '../solana' }), arweave({ token: 'Solana' })],
+      key: [
+        arweave({ key: arweaveKey.slice(1) }),
+        arweave({ key: `${arweaveKey}ff` }),
+        arweave({ key: `[${'7,'.repeat(63)}7]` }),
+      ],
     },
   },
   {
-    name: 'Filecoin',
+    name: 'FILECOIN',
     read: readFilecoinSettings,
-    needed: { FILECOIN_PDP_URL: 'https://pdp.example/', FILECOIN_KEY: filecoinKey, FILECOIN_PAYEE: payee },
-    defaults: {
-      pdpUrl: 'https://pdp.example',
-      key: filecoinKey,
-      chainId: mainnet.id,
-      rpcUrl: mainnet.rpcUrls.default.http[0],
-      recordKeeper: mainnet.contracts.fwss.address,
-      dataSet: null,
-      payee,
-      retrievalUrl: null,
-    },
-    given: [
+    least: [
+      filecoin({}),
       {
-        FILECOIN_CHAIN_ID: `${calibration.id}`,
-        FILECOIN_DATA_SET: '12',
-        FILECOIN_RETRIEVAL_URL: 'https://x.filbeam.io/',
-        FILECOIN_PAYEE: '',
-        FILECOIN_KEY: filecoinKey.slice(2),
+        pdpUrl: 'https://pdp.example',
+        key: filecoinKey,
+        chainId: mainnet.id,
+        rpcUrl: mainnet.rpcUrls.default.http[0],
+        recordKeeper: mainnet.contracts.fwss.address,
+        dataSet: null,
+        payee,
+        retrievalUrl: null,
       },
+    ],
+    all: [
+      `https://pdp.example/pdp?${query({ key: filecoinKey.slice(2), chain: `${calibration.id}`, data_set: '12', retrieval: 'https://x.filbeam.io/' })}`,
       {
+        pdpUrl: 'https://pdp.example/pdp',
         recordKeeper: calibration.contracts.fwss.address,
         dataSet: 12n,
         payee: null,
@@ -234,80 +238,78 @@ const drivers: Driver[] = [
         key: filecoinKey,
       },
     ],
-    secret: 'FILECOIN_KEY',
-    wrongSecrets: [`${filecoinKey}00`, 'secret'],
     wrong: {
-      FILECOIN_PDP_URL: ['http://localhost.example', 'https://pdp.example/?key=1', 'pdp.example'],
-      FILECOIN_RPC_URL: ['http://node.example'],
-      FILECOIN_RETRIEVAL_URL: ['http://cache.example'],
-      FILECOIN_CHAIN_ID: ['1'],
-      FILECOIN_RECORD_KEEPER: ['0x12'],
-      FILECOIN_DATA_SET: ['0', '0x1'],
-      FILECOIN_PAYEE: ['f01234'],
+      provider: [`http://localhost.example/?${query({ key: filecoinKey, payee })}`],
+      rpc: [filecoin({ rpc: 'http://node.example' })],
+      retrieval: [filecoin({ retrieval: 'http://cache.example' })],
+      chain: [filecoin({ chain: '1' })],
+      record_keeper: [filecoin({ record_keeper: '0x12' })],
+      data_set: [filecoin({ data_set: '0' }), filecoin({ data_set: '0x1' })],
+      payee: [filecoin({ payee: 'f01234' })],
+      key: [filecoin({ key: `${filecoinKey}00` }), filecoin({ key: 'secret' })],
     },
   },
 ]
 
-describe.each(drivers)('the settings of $name', ({ read, needed, defaults, given, secret, wrongSecrets, wrong }) => {
-  function settingsOf(variables: Variables) {
-    const reader = new SettingsReader(variables)
+describe.each(drivers)('the URL of $name', ({ name, read, least, all, wrong }) => {
+  function settingsOf(url: string, variable = name) {
+    const reader = new SettingsReader({ [variable]: url }, PROVIDER_SETTINGS)
     const settings = read(reader)
     reader.done()
     return settings
   }
 
-  it('CFG-01 are null when nothing is set, or everything is as in the example', () => {
-    const reader = new SettingsReader({})
-    expect(read(reader)).toBeNull()
-    expect(settingsOf(Object.fromEntries(reader.asked))).toBeNull()
+  it('CFG-01 is not needed, says little, and has defaults', () => {
+    expect(settingsOf('')).toBeNull()
+    expect(settingsOf(least[0])).toEqual(least[1])
+    expect(settingsOf(all[0])).toMatchObject(all[1])
   })
 
-  it('need little, and have defaults', () => {
-    expect(settingsOf(needed)).toEqual(defaults)
-    const [variables, settings] = given
-    expect(settingsOf({ ...needed, ...variables })).toMatchObject(settings)
-    const [some] = Object.keys(wrong) as [string]
-    const missing = Object.keys(needed).filter((name) => name !== some)
-    for (const name of missing) expect(() => settingsOf({ [some]: 'files' })).toThrow(name)
-  })
-
-  it('are taken from a file where they are secret', async () => {
+  it('CFG-02 is taken from a file, as a secret', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-settings-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const file = join(folder, 'secret')
-    const value = needed[secret] ?? googleKey
-    const byFile = { ...needed, [secret]: undefined, [`${secret}_FILE`]: file }
-    expect(() => settingsOf(byFile)).toThrow(`${secret}_FILE cannot be read: ENOENT`)
-    await writeFile(file, `${value}\n`, { mode: 0o600 })
-    expect(settingsOf(byFile)).toEqual(settingsOf({ ...needed, [secret]: value }))
-    expect(() => settingsOf({ ...byFile, [secret]: value })).toThrow('both set: leave one of them out')
+    expect(() => settingsOf(file, `${name}_FILE`)).toThrow(`${name}_FILE cannot be read: ENOENT`)
+    await writeFile(file, `${least[0]}\n`, { mode: 0o600 })
+    expect(settingsOf(file, `${name}_FILE`)).toEqual(least[1])
   })
 
-  it.runIf(wrongSecrets.length > 0)('are never shown where they are secret and wrong', () => {
-    for (const value of wrongSecrets) {
-      const problem = () => settingsOf({ ...needed, [secret]: value })
-      expect(problem).toThrow(new RegExp(`${secret} (?:must be|does not hold)`))
-      expect(problem).not.toThrow(/secret|PRIVATE|5c5c|0707|7,7/)
+  it.each(Object.entries(wrong))('CFG-01 is refused with a wrong part %s, and never shown', (part, urls) => {
+    for (const url of urls) {
+      const problem = () => settingsOf(url)
+      expect(problem, url).toThrow(new RegExp(`${name}${part && `: ${part}`} must be`))
+      expect(problem, url).not.toThrow(/secret[^ .]|PRIVATE|5c5c|0707|7,7/)
     }
   })
 
-  it.each(Object.entries(wrong))('cannot have a wrong %s', (name, values) => {
-    for (const value of values) {
-      const problem = () => settingsOf({ ...needed, [name]: value })
-      expect(problem, value).toThrow(new RegExp(`${name} must`))
-      if (needed[secret]) expect(problem).not.toThrow(needed[secret])
-    }
+  it.runIf(name !== 'MONGODB')('CFG-01 is refused with an option that there is not', () => {
+    const url = `${least[0]}${least[0].includes('?') ? '&' : '?'}speed=1`
+    expect(() => settingsOf(url)).toThrow(`${name} has an option that is none of`)
+    expect(() => settingsOf('ftp://x')).toThrow(`${name} must be`)
   })
 })
 
-it('an emulator of Firestore takes no credentials', () => {
-  const emulator = { FIRESTORE_PROJECT: 'svc-files', FIRESTORE_EMULATOR: 'localhost:8085' }
-  const read = () => {
-    const reader = new SettingsReader({ ...emulator, FIRESTORE_CREDENTIALS: googleKey })
-    readFirestoreSettings(reader)
+it('CFG-02 a secret inside a URL may be in a file of its own', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-settings-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'key')
+  const read = (url: string) => {
+    const reader = new SettingsReader({ GCS: url }, PROVIDER_SETTINGS)
+    const settings = readGcsSettings(reader)
     reader.done()
+    return settings
   }
-  expect(read).toThrow('takes no credentials')
+  expect(() => read(`gs://files?credentials_file=${file}`)).toThrow('GCS: credentials_file cannot be read: ENOENT')
+  await writeFile(file, googleKey, { mode: 0o600 })
+  expect(read(`gs://files?credentials_file=${file}`)?.credentials).toEqual(account)
+  expect(() => read(`gs://files?credentials_file=${file}&credentials=x`)).toThrow('both given: leave one of them out')
+})
+
+it('CFG-02 each setting of 1.1.0 is refused with the form of the URL', () => {
+  for (const name of ['STORJ_SECRET_ACCESS_KEY_FILE', 'GCS_BUCKET', 'ARWEAVE_KEY', 'FIRESTORE_PROJECT']) {
+    const reader = new SettingsReader({ [name]: 'x' }, PROVIDER_SETTINGS, RENAMED_PROVIDER_SETTINGS)
+    expect(reader.problems()).toEqual([expect.stringMatching(new RegExp(`^${name} is gone: write it into \\w+. .*:`))])
+  }
 })
 
 it('the address of MongoDB cannot have an option that its library does not know', async () => {

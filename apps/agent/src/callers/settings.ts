@@ -1,4 +1,4 @@
-import type { SettingsReader } from '@svc/service/program/config'
+import { readInteger, type SettingsReader } from '@svc/service/program/config'
 
 /** Requests a minute; 0 for no limit. */
 export interface CallerLimits {
@@ -7,9 +7,11 @@ export interface CallerLimits {
 }
 
 export function readCallerLimits(settings: SettingsReader): CallerLimits {
-  const range = { min: 0, max: 1_000_000 }
-  return {
-    perAddress: settings.integer('RATE_LIMIT_ADDRESS', 60, range),
-    perIdentity: settings.integer('RATE_LIMIT_IDENTITY', 60, range),
+  const rates = settings.pairs('RATE_LIMITS', ['address', 'identity'])
+  const rate = (name: 'address' | 'identity') => {
+    const [count = '', unit] = rates.get(name)?.at(-1)?.split('/') ?? []
+    if (unit !== 'min') settings.problem(`RATE_LIMITS: ${name} must be as in ${name}=60/min`)
+    return readInteger(settings, `RATE_LIMITS: ${name}`, count, { min: 0, max: 1_000_000 })
   }
+  return { perAddress: rate('address'), perIdentity: rate('identity') }
 }

@@ -6,5 +6,5 @@ export interface DelegationSettings {
 }
 
 export function readDelegationSettings(settings: SettingsReader): DelegationSettings {
-  return { maxPerIdentity: settings.integer('MAX_DELEGATIONS', 20, { min: 1, max: 10_000 }) }
+  return { maxPerIdentity: settings.integer('MAX_DELEGATIONS', { min: 1, max: 10_000 }) }
 }

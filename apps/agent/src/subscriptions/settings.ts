@@ -8,5 +8,5 @@ export interface PaymentSettings extends SalesConfig {
 
 export function readPaymentSettings(settings: SettingsReader, mode: Mode): [PaymentSettings, SalesSecrets] {
   const [sales, secrets] = readSalesConfig(settings, mode === 'production')
-  return [{ ...sales, subscriptionUsd: usd(settings, 'SUBSCRIPTION_USD', '5') }, secrets]
+  return [{ ...sales, subscriptionUsd: usd(settings, 'SUBSCRIPTION_USD') }, secrets]
 }

@@ -7,11 +7,9 @@ export interface WorkSettings {
   dnsServers: string[]
 }
 
-const GIBIBYTE = 1_073_741_824
-
 export function readWorkSettings(settings: SettingsReader): WorkSettings {
   return {
-    watchMaxBytes: settings.integer('WATCH_MAX_BYTES', GIBIBYTE, { min: 0, max: Number.MAX_SAFE_INTEGER }),
+    watchMaxBytes: settings.integer('WATCH_MAX_BYTES', { min: 0, max: Number.MAX_SAFE_INTEGER }),
     dnsServers: readDnsServers(settings),
   }
 }

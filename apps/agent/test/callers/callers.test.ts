@@ -82,7 +82,7 @@ describe('an envelope', () => {
 
 describe('T-10 limits', () => {
   it('T-10 limits wrong signatures per address and minute before it verifies them', async () => {
-    const ask = await secondAgent({ RATE_LIMIT_ADDRESS: '3' })
+    const ask = await secondAgent({ RATE_LIMITS: 'address=3/min' })
     const forged = () => stack.sign(bob, { ...LISTING, identity: ann.identity }).headers
     const statuses = []
     for (let i = 0; i < 5; i++) statuses.push((await ask(forged())).status)
@@ -92,7 +92,7 @@ describe('T-10 limits', () => {
   })
 
   it('T-10 limits requests per identity, and others cannot use up that limit', async () => {
-    const ask = await secondAgent({ RATE_LIMIT_IDENTITY: '2' })
+    const ask = await secondAgent({ RATE_LIMITS: 'identity=2/min' })
     const signed = () => stack.sign(ann, LISTING).headers
     const first = signed()
     expect((await ask(first)).status).toBe(200)

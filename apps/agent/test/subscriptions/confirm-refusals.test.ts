@@ -93,7 +93,7 @@ describe('AGENT-03 a confirmation', () => {
     const tx = await pay(stack, quote.accepts[0]!, payer)
     expect((await api.confirm({ quote, tx, identity: payer.identity })).status).toBe(200)
     const other = await api.quote()
-    const limited = await startSecondAgent(stack, { RATE_LIMIT_ADDRESS: '2' })
+    const limited = await startSecondAgent(stack, { RATE_LIMITS: 'address=2/min' })
     onTestFinished(() => limited.stop())
     const statuses = []
     for (let i = 0; i < 4; i++)

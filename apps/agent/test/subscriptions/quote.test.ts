@@ -128,7 +128,7 @@ it('ADD-10 a quote in production does not mention development', async () => {
 })
 
 it('T-39 a quote leaves out coins without a price and tokens with other decimals, and /health says so', async () => {
-  const wrong = { ORACLE_URL: CLOSED, EVM_USDT0_CONTRACT: TOKENS.WETH.address }
+  const wrong = { ORACLE_URL: CLOSED, TOKENS: `${stack.chains.agentVariables.TOKENS},evm.USDT0=${TOKENS.WETH.address}` }
   const careful = await startOther(wrong)
   const { accepts } = await subscriptionApi(() => careful).quote()
   const left = ASSETS.filter(({ ticker, pricing }) => pricing.by !== 'oracle' && ticker !== 'USDT0')
@@ -139,7 +139,10 @@ it('T-39 a quote leaves out coins without a price and tokens with other decimals
 })
 
 it('AMB-10 VER-20 a treasury without token accounts is named in /health', async () => {
-  const poor = await startOther({ PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8', BETA_MINT: '' })
+  const poor = await startOther({
+    PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8',
+    TOKENS: (stack.chains.agentVariables.TOKENS ?? '').replace(/primary\.BETA=[^,]+,?/, ''),
+  })
   const health = (await (await fetch(`${poor.url}/health`)).json()) as AgentHealth
   expect(health.not_offered?.map(({ reason }) => reason)).toEqual([
     ...Array<string>(3).fill('token_account_missing'),

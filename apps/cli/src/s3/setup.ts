@@ -83,6 +83,6 @@ function isHosted(endpoint: string): boolean {
 
 function resticLines({ endpoint, bucket = SOME, prefix = '' }: Connection): string {
   if (!isHosted(endpoint))
-    return '  (restic, s3fs and mc need an endpoint without a path: the operator of the gateway sets S3_HOST for them)\n'
+    return '  (restic, s3fs and mc need an endpoint without a path: the operator of the gateway sets S3=on,host=… for them)\n'
   return `  restic -r ${shellWord(`s3:${endpoint}/${bucket}/${prefix}`)} -o s3.bucket-lookup=path init\n`
 }

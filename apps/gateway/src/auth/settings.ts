@@ -1,4 +1,4 @@
-// Settings of auth: identity providers, shared secrets, and rate limits.
+// Settings of auth: identity providers and shared secrets.
 
 import type { Mode, SettingsReader } from '@svc/service/program/config'
 
@@ -27,13 +27,6 @@ export interface ActorConfig {
   anybody: boolean
 }
 
-/** Requests per minute; 0 means no limit. */
-export interface LimitConfig {
-  perAddress: number
-  perReceipt: number
-  perSigner: number
-}
-
 export interface AuthSecrets {
   /** Shared with the scheduler and the operator's tools. */
   internalSecret: string | null
@@ -41,50 +34,41 @@ export interface AuthSecrets {
   oracleSecret: string | null
 }
 
-/** All variables are set or none. The issuer is compared exactly, so it is not normalized as a URL. */
+const TOKEN_KEYS = ['issuer', 'audience', 'jwks'] as const
+const OIDC_KEYS = [...TOKEN_KEYS, 'email', 'subject'] as const
+
+/** The issuer is compared exactly, so it is not normalized as a URL. */
 export function readTokens(settings: SettingsReader, name: string, mode: Mode): TokenConfig | null {
-  const names = [`${name}_ISSUER`, `${name}_AUDIENCE`, `${name}_JWKS_URL`]
-  const [issuer = '', audience = '', jwksUrl = ''] = names.map((variable) => settings.text(variable))
-  const given = [issuer, audience, jwksUrl].filter(Boolean).length
-  if (given === 0) return null
-  if (given < names.length) settings.problem(`${names.join(', ')} belong together: set all or none`)
-  const { protocol } = URL.parse(jwksUrl) ?? {}
-  if (protocol !== 'https:' && !(protocol === 'http:' && mode === 'development')) {
-    settings.problem(`${name}_JWKS_URL must be an https address`)
-  }
-  return { issuer, audience, jwksUrl }
+  return settings.text(name) === '' ? null : tokensOf(settings, name, settings.pairs(name, TOKEN_KEYS), mode)
 }
 
-/** `_SERVICES` is the older, mixed list: an entry with an @ is an e-mail address, any other is a subject. */
 export function readOidc(settings: SettingsReader, name: string, mode: Mode): OidcConfig | null {
-  const tokens = readTokens(settings, name, mode)
-  const mixed = settings.list(`${name}_SERVICES`)
-  const emails = [...settings.list(`${name}_EMAILS`), ...mixed.filter(isAddress)]
-  const subjects = [...settings.list(`${name}_SUBJECTS`), ...mixed.filter((entry) => !isAddress(entry))]
-  if (!settings.list(`${name}_EMAILS`).every(isAddress)) settings.problem(`${name}_EMAILS must be e-mail addresses`)
-  if ((tokens !== null) !== emails.length + subjects.length > 0) {
-    settings.problem(
-      `${name}_ISSUER and who may call belong together: set ${name}_EMAILS, ${name}_SUBJECTS or both with it`,
-    )
-  }
-  return tokens && { ...tokens, emails, subjects }
+  if (settings.text(name) === '') return null
+  const pairs = settings.pairs(name, OIDC_KEYS)
+  const { email: emails = [], subject: subjects = [] } = Object.fromEntries(pairs)
+  if (!emails.every((entry) => entry.includes('@'))) settings.problem(`${name}: email must be an e-mail address`)
+  if (emails.length + subjects.length === 0)
+    settings.problem(`${name} must say who may call: email=… or subject=…, once for each`)
+  return { ...tokensOf(settings, name, pairs, mode), emails, subjects }
 }
 
-const isAddress = (entry: string) => entry.includes('@')
-
-const PER_MINUTE = { min: 0, max: 30_000 }
-
-export function readLimits(settings: SettingsReader): LimitConfig {
-  return {
-    perAddress: settings.integer('RATE_LIMIT_ADDRESS', 300, PER_MINUTE),
-    perReceipt: settings.integer('RATE_LIMIT_RECEIPT', 120, PER_MINUTE),
-    perSigner: settings.integer('RATE_LIMIT_SIGNER', 600, PER_MINUTE),
-  }
+function tokensOf(
+  settings: SettingsReader,
+  name: string,
+  pairs: ReadonlyMap<(typeof OIDC_KEYS)[number], string[]>,
+  mode: Mode,
+): TokenConfig {
+  const [issuer = '', audience = '', jwksUrl = ''] = TOKEN_KEYS.map((key) => pairs.get(key)?.join(','))
+  if (!issuer || !audience || !jwksUrl) settings.problem(`${name} must have issuer=…, audience=… and jwks=…`)
+  const { protocol } = URL.parse(jwksUrl) ?? {}
+  if (protocol !== 'https:' && !(protocol === 'http:' && mode === 'development'))
+    settings.problem(`${name}: jwks must be an https address`)
+  return { issuer, audience, jwksUrl }
 }
 
 /** `secret` is the shared secret; an entry with an @ is an e-mail address, any other a subject. */
 export function readActors(settings: SettingsReader, mode: Mode): ActorConfig {
-  const entries = settings.list('OPERATOR_ACTORS')
+  const entries = settings.list('ADMINS')
   const named = entries.filter((entry) => entry !== 'secret')
   return {
     emails: named.filter((entry) => entry.includes('@')),
@@ -104,7 +88,7 @@ export function readAuthSecrets(settings: SettingsReader, mode: Mode): AuthSecre
 const MIN_SECRET_CHARACTERS = 24
 
 function sharedSecret(settings: SettingsReader, mode: Mode, name: string): string | null {
-  const secret = settings.text(name)
+  const secret = settings.secret(name)?.text
   if (!secret) return null
   const isWeak = mode === 'production' && secret.length < MIN_SECRET_CHARACTERS
   if (isWeak || !/^[\x21-\x7e]+$/.test(secret)) {

@@ -8,6 +8,8 @@ import { SettingsReader, type Variables } from '@svc/service/program/config'
 import type { Address } from 'viem'
 import { createEvmRegistry, prepareDeployment } from '../publication/evm-registry/client.ts'
 import { readRegistryContract, readRegistryKey } from '../publication/evm-registry/settings.ts'
+import { RENAMED_SETTINGS } from '../renamed-settings.ts'
+import { SETTINGS } from '../settings.ts'
 
 const COULD_NOT_RUN = 2
 const TIMEOUT_MS = 60_000
@@ -26,8 +28,8 @@ export async function run(): Promise<void> {
 }
 
 function readSettings(variables: Variables) {
-  const settings = new SettingsReader(variables)
-  const isProduction = settings.oneOf('SVC_MODE', ['development', 'production'], 'production') === 'production'
+  const settings = new SettingsReader(variables, SETTINGS, RENAMED_SETTINGS)
+  const isProduction = settings.oneOf('SVC_MODE', ['production', 'development']) === 'production'
   const rpcUrls = settings.list('EVM_RPC_URLS')
   if (rpcUrls.length === 0)
     settings.problem(`EVM_RPC_URLS is missing: addresses of nodes of chain ${ROLES.registry.chainId}`)

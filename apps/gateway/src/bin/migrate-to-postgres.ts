@@ -1,7 +1,6 @@
 // `svc-gateway migrate-to-postgres`: moves the SQLite database of a stopped gateway to the empty PostgreSQL database that
 // TARGET_DATABASE_URL names. See docs/operations.md.
 
-import { SettingsReader } from '@svc/service/program/config'
 import { readConfig } from '../config.ts'
 import { moveDatabase } from '../db/move/move-database.ts'
 
@@ -39,7 +38,7 @@ function sqlitePathOf(databaseUrl: string): string {
 
 /** Not an argument: others on the machine can read those, and it holds a password. */
 function readTarget(): string {
-  const url = new SettingsReader(process.env).text('TARGET_DATABASE_URL')
+  const url = process.env.TARGET_DATABASE_URL ?? ''
   if (/^postgres(ql)?:\/\//.test(url)) return url
   throw new Error(
     'TARGET_DATABASE_URL must be the address of an empty PostgreSQL database: postgres://user:password@host/name',

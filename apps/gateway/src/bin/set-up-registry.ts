@@ -16,7 +16,7 @@ export async function run(): Promise<void> {
     console.log(`credential  ${credential}`)
     console.log(`schema      ${schema}`)
     console.log(tx ? `made by     ${tx}` : 'both were there: nothing to do')
-    if (config.anchors.kind !== 'registry') console.log('Set ANCHOR_KIND=registry to publish statements there.')
+    if (config.anchors.kind !== 'registry') console.log('Set ANCHORS=registry to publish statements there.')
   } catch (error) {
     console.error((error as Error).message || error)
     process.exitCode = 1

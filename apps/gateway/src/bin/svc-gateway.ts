@@ -13,6 +13,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'run the gateway until it is stopped',
     load: () => importBundled(new URL('./start.ts', import.meta.url)),
   },
+  check: {
+    about: 'say what a settings file, or the environment, would do, without starting',
+    load: () => import('./check.ts'),
+  },
   'import-attestations': {
     about: 'take over attestation records of the oracle era from an export',
     load: () => import('./import-attestations.ts'),

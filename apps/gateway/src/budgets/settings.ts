@@ -1,6 +1,10 @@
 // What the gateway may spend on others: on publishing statements, and on x402 payments that fail. 0 means no limit.
 
-import type { SettingsReader } from '@svc/service/program/config'
+import { coinOf } from '@svc/api/assets'
+import { NETWORKS } from '@svc/api/networks'
+import { parseDecimal } from '@svc/payments/amounts'
+import { readInteger, type SettingsReader } from '@svc/service/program/config'
+import type { Rates } from '../auth/rates.ts'
 
 /** One for each key that pays; what the publication key deposits in accounts is counted apart from its fees. */
 export const BUDGETS = ['publication', 'registry_rent', 'evm_registry', 'x402_primary', 'x402_evm'] as const
@@ -27,22 +31,41 @@ export interface BudgetConfig {
   perDay: Record<BudgetName, number>
 }
 
-const COUNT = { min: 0, max: 1_000_000 }
-const AMOUNT = { min: 0, max: Number.MAX_SAFE_INTEGER }
+const SHARE = 'x402_share'
 
-export function readBudgetConfig(settings: SettingsReader): BudgetConfig {
+export function readBudgetConfig(settings: SettingsReader, rates: Rates): BudgetConfig {
+  const spend = settings.pairs('SPEND_PER_DAY', [...BUDGETS, SHARE])
+  const textOf = (name: BudgetName | typeof SHARE) => spend.get(name)?.at(-1) ?? '0'
   return {
-    anchorsPerHour: settings.integer('ANCHORS_PER_HOUR', 12, COUNT),
-    anchorsPerDay: settings.integer('ANCHORS_PER_DAY', 48, COUNT),
-    failedPerPayer: settings.integer('X402_FAILED_PER_PAYER', 10, COUNT),
-    failedPerAddress: settings.integer('X402_FAILED_PER_ADDRESS', 50, COUNT),
-    lostPercent: settings.integer('X402_LOST_PERCENT', 10, { min: 1, max: 100 }),
-    perDay: {
-      publication: settings.integer('PUBLICATION_LAMPORTS_PER_DAY', 500_000_000, AMOUNT),
-      registry_rent: settings.integer('SAS_RENT_LAMPORTS_PER_DAY', 1_000_000_000, AMOUNT),
-      evm_registry: settings.integer('EVM_REGISTRY_GWEI_PER_DAY', 50_000_000_000, AMOUNT),
-      x402_primary: settings.integer('X402_LOST_LAMPORTS_PER_DAY', 100_000_000, AMOUNT),
-      x402_evm: settings.integer('X402_LOST_GWEI_PER_DAY', 10_000_000_000, AMOUNT),
-    },
+    anchorsPerHour: rates['anchors/hour'],
+    anchorsPerDay: rates['anchors/day'],
+    failedPerPayer: rates['failed_payments_payer/hour'],
+    failedPerAddress: rates['failed_payments_address/hour'],
+    lostPercent: readInteger(settings, `SPEND_PER_DAY: ${SHARE}`, textOf(SHARE).replace(/%$/, ''), {
+      min: 1,
+      max: 100,
+    }),
+    perDay: Object.fromEntries(
+      BUDGETS.map((name) => [name, readAmount(settings, name, textOf(name))]),
+    ) as BudgetConfig['perDay'], // of each name
   }
+}
+
+/** Lamports and gwei are both the billionth part of a coin. */
+const DECIMALS = 9
+
+function readAmount(settings: SettingsReader, name: BudgetName, text: string): number {
+  const coins = coinsOf(name)
+  const [, number = '', coin] = /^([0-9.]+) ?([A-Z]*)$/.exec(text) ?? []
+  const { digits, scale } = parseDecimal(number) ?? { digits: -1n, scale: 0 }
+  const amount = scale > DECIMALS ? -1 : Number(digits * 10n ** BigInt(DECIMALS - scale))
+  const isCoin = amount === 0 || coins.some((ticker) => ticker === coin)
+  if (isCoin && amount >= 0 && Number.isSafeInteger(amount)) return amount
+  settings.problem(`SPEND_PER_DAY: ${name} must be an amount as in 0.5${coins[0]}, or 0 for no limit, not "${text}"`)
+  return 0
+}
+
+function coinsOf(name: BudgetName): string[] {
+  const family = BUDGET_UNITS[name] === 'lamports' ? 'solana' : 'evm'
+  return NETWORKS.filter((network) => network.family === family).map((network) => coinOf(network).ticker)
 }

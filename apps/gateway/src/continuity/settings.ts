@@ -1,7 +1,7 @@
 // Where the journal is, how long it is kept, and how far clocks may differ.
 
 import { join, resolve } from 'node:path'
-import type { SettingsReader } from '@svc/service/program/config'
+import { readInteger, type SettingsReader } from '@svc/service/program/config'
 import { besideDatabase, type DatabasePlace } from '../db/settings.ts'
 
 export interface ContinuityConfig {
@@ -18,7 +18,13 @@ export function readContinuityConfig(settings: SettingsReader, place: DatabasePl
   const text = settings.text('LOGBOOK_DIR')
   return {
     logbookDir: text === 'off' ? null : resolve(text || join(besideDatabase(place), 'logbook')),
-    keptDays: settings.integer('LOGBOOK_DAYS', 90, { min: 1, max: 3650 }),
-    clockToleranceSeconds: settings.integer('CLOCK_TOLERANCE_SECONDS', 30, { min: 0, max: 3600 }),
+    keptDays: readKeptDays(settings, 'logbook'),
+    clockToleranceSeconds: settings.integer('CLOCK_TOLERANCE_SECONDS', { min: 0, max: 3600 }),
   }
+}
+
+/** For how many days something is kept that nobody needs for longer. */
+export function readKeptDays(settings: SettingsReader, what: 'logbook' | 'unpaid_quotes'): number {
+  const days = settings.pairs('KEEP_DAYS', ['logbook', 'unpaid_quotes']).get(what)?.at(-1) ?? ''
+  return readInteger(settings, `KEEP_DAYS: ${what}`, days, { min: 1, max: 3650 })
 }

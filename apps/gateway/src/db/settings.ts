@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path'
 import type { PostgresLimits } from '@svc/database/postgres'
-import type { SettingsReader } from '@svc/service/program/config'
+import { type Range, readInteger, type SettingsReader } from '@svc/service/program/config'
 
 export interface DatabaseConfig {
   /** For queries, of all processes on this machine together. */
@@ -11,15 +11,16 @@ export interface DatabaseConfig {
   statementSeconds: number
 }
 
-/** With those of the queue within the 100 that PostgreSQL takes by default, up to 10 processes. */
-const CONNECTIONS = 48
 const MIN_CONNECTIONS_EACH = 4
 
 export function readDatabaseConfig(settings: SettingsReader): DatabaseConfig {
+  const limits = settings.pairs('DATABASE_LIMITS', ['connections', 'wait_seconds', 'statement_seconds'])
+  const limit = (name: 'connections' | 'wait_seconds' | 'statement_seconds', range: Range) =>
+    readInteger(settings, `DATABASE_LIMITS: ${name}`, limits.get(name)?.at(-1) ?? '', range)
   return {
-    connections: settings.integer('DATABASE_CONNECTIONS', CONNECTIONS, { min: MIN_CONNECTIONS_EACH, max: 10_000 }),
-    waitSeconds: settings.integer('DATABASE_WAIT_SECONDS', 10, { min: 1, max: 600 }),
-    statementSeconds: settings.integer('DATABASE_STATEMENT_SECONDS', 60, { min: 0, max: 86_400 }),
+    connections: limit('connections', { min: MIN_CONNECTIONS_EACH, max: 10_000 }),
+    waitSeconds: limit('wait_seconds', { min: 1, max: 600 }),
+    statementSeconds: limit('statement_seconds', { min: 0, max: 86_400 }),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { CheckMode } from '@svc/protocol/evidence'
 import type { SettingsReader } from '@svc/service/program/config'
+import type { Rates } from '../auth/rates.ts'
 
 export interface AttestConfig {
   checkMode: CheckMode
@@ -28,31 +29,27 @@ export interface CronAttestConfig {
 const CRON_FILTERS = ['all', 'unchanged', 'opted_in', 'tier'] as const
 type CronFilter = (typeof CRON_FILTERS)[number]
 
-export function readAttestConfig(settings: SettingsReader): AttestConfig {
+export function readAttestConfig(settings: SettingsReader, rates: Rates): AttestConfig {
   return {
-    checkMode: settings.oneOf('ATTEST_CHECK_MODE', ['recorded_hashes', 'bytes_hashed'], 'recorded_hashes'),
-    isAutomatic: isTrue(settings, 'AUTO_REATTEST'),
-    perUnitAndDay: settings.integer('STATEMENTS_PER_DAY', 500, { min: 0, max: 1_000_000 }),
+    checkMode: settings.oneOf('ATTEST_CHECK_MODE', ['recorded_hashes', 'bytes_hashed']),
+    isAutomatic: settings.flag('AUTO_REATTEST'),
+    perUnitAndDay: rates['statements/day'],
     cron: readCron(settings),
   }
 }
 
 function readCron(settings: SettingsReader): CronAttestConfig {
-  const filter = settings.oneOf('CRON_ATTEST_FILTER', CRON_FILTERS, 'all')
+  const filter = settings.oneOf('CRON_ATTEST_FILTER', CRON_FILTERS)
   const tiers = settings.list('CRON_ATTEST_TIERS')
   if ((filter === 'tier') !== tiers.length > 0) {
     settings.problem('CRON_ATTEST_FILTER=tier and CRON_ATTEST_TIERS belong together: set both or neither')
   }
   return {
-    isEnabled: isTrue(settings, 'CRON_ATTEST_ENABLED'),
-    publish: isTrue(settings, 'CRON_ATTEST_PUSH'),
-    batchSize: settings.integer('CRON_ATTEST_BATCH_SIZE', 50, { min: 1, max: 1000 }),
-    minAgeHours: settings.integer('CRON_ATTEST_MIN_AGE_HOURS', 24, { min: 1, max: 87_600 }),
+    isEnabled: settings.flag('CRON_ATTEST_ENABLED'),
+    publish: settings.flag('CRON_ATTEST_PUSH'),
+    batchSize: settings.integer('CRON_ATTEST_BATCH_SIZE', { min: 1, max: 1000 }),
+    minAgeHours: settings.integer('CRON_ATTEST_MIN_AGE_HOURS', { min: 1, max: 87_600 }),
     filter,
     tiers,
   }
-}
-
-function isTrue(settings: SettingsReader, name: string): boolean {
-  return settings.oneOf(name, ['true', 'false'], 'false') === 'true'
 }

@@ -2,8 +2,7 @@
 
 import { resolve } from 'node:path'
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
-import { DEFAULT_SYSTEM_PREFIX } from '@svc/protocol/filename'
-import { readDnsServers, type SettingsReader } from '@svc/service/program/config'
+import { readDnsServers, readInteger, type SettingsReader } from '@svc/service/program/config'
 import { type ProviderSettings, readProviderSettings } from '@svc/storage/drivers'
 import type { ProvidersConfig } from '@svc/storage/open-providers'
 
@@ -30,7 +29,6 @@ export interface StorageSecrets {
 }
 
 const MEBIBYTE = 1_048_576
-const GIBIBYTE = 1_073_741_824
 const MAX_BYTES = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
 export function readStorageConfig(
@@ -40,23 +38,41 @@ export function readStorageConfig(
 ): [StorageConfig, StorageSecrets] {
   const providers = readProviderSettings(settings)
   if (isProduction && providers.firestore?.emulator)
-    settings.problem('FIRESTORE_EMULATOR is for development: an emulator keeps nothing and lets everybody in')
+    settings.problem('FIRESTORE: emulator is for development: an emulator keeps nothing and lets everybody in')
   const config: StorageConfig = {
     drivers: readDrivers(settings, isProduction, providers),
     localFolder: resolve(settings.text('STORAGE_DIR') || `${dataDir}/files`),
     stagingFolder: resolve(settings.text('STAGING_DIR') || `${dataDir}/staging`),
-    maxUploadBytes: settings.integer('MAX_UPLOAD_BYTES', 5 * GIBIBYTE, MAX_BYTES),
-    partMaxBytes: settings.integer('SESSION_PART_MAX_BYTES', 8 * MEBIBYTE, { min: 1, max: 64 * MEBIBYTE }),
-    fetch: {
-      timeoutSeconds: settings.integer('FETCH_TIMEOUT_SECONDS', 120, { min: 1, max: 3600 }),
-      maxBytes: settings.integer('FETCH_MAX_BYTES', GIBIBYTE, MAX_BYTES),
-      maxPerSigner: settings.integer('FETCH_MAX_PER_SIGNER', 4, { min: 1, max: 1000 }),
-      maxTotal: settings.integer('FETCH_MAX_TOTAL', 256, { min: 1, max: 10_000 }),
-      dnsServers: readDnsServers(settings),
-    },
+    maxUploadBytes: settings.integer('MAX_UPLOAD_BYTES', MAX_BYTES),
+    partMaxBytes: readFileLimit(settings, 'part_bytes', 64 * MEBIBYTE),
+    fetch: readFetchConfig(settings),
     systemPrefix: systemPrefix(settings),
   }
   return [config, { providers }]
+}
+
+const LIMITS = [
+  'part_bytes',
+  'recompute_bytes',
+  'fetch_seconds',
+  'fetch_bytes',
+  'fetch_signer',
+  'fetch_process',
+] as const
+
+export function readFileLimit(settings: SettingsReader, key: (typeof LIMITS)[number], max: number, min = 1): number {
+  const text = settings.pairs('FILE_LIMITS', LIMITS).get(key)?.at(-1) ?? ''
+  return readInteger(settings, `FILE_LIMITS: ${key}`, text, { min, max })
+}
+
+function readFetchConfig(settings: SettingsReader): FetchConfig {
+  return {
+    timeoutSeconds: readFileLimit(settings, 'fetch_seconds', 3600),
+    maxBytes: readFileLimit(settings, 'fetch_bytes', Number.MAX_SAFE_INTEGER),
+    maxPerSigner: readFileLimit(settings, 'fetch_signer', 1000),
+    maxTotal: readFileLimit(settings, 'fetch_process', 10_000),
+    dnsServers: readDnsServers(settings),
+  }
 }
 
 /** In development each provider that is not configured is kept locally. */
@@ -77,8 +93,8 @@ function readDrivers(
   }
   if (isProduction && names.length + own.length === 0) {
     settings.problem(
-      'No storage is configured, and without it nothing is sold: set up a provider (GCS_BUCKET, MONGODB_URL, ' +
-        'STORJ_BUCKET, …), or name in LOCAL_PROVIDERS what is kept on this machine',
+      'No storage is configured, and without it nothing is sold: set up a provider (GCS, MONGODB, ' +
+        'STORJ, …), or name in LOCAL_PROVIDERS what is kept on this machine',
     )
   }
   const isLocal = (provider: Provider) =>
@@ -90,7 +106,7 @@ function readDrivers(
 }
 
 function systemPrefix(settings: SettingsReader): string {
-  const prefix = settings.text('SYSTEM_FILENAME_PREFIX', DEFAULT_SYSTEM_PREFIX)
+  const prefix = settings.text('SYSTEM_FILENAME_PREFIX')
   if (!/^\.[A-Za-z0-9_-]+\/$/.test(prefix)) {
     settings.problem(`SYSTEM_FILENAME_PREFIX must be a dot, a word and a slash, not "${prefix}"`)
   }

@@ -1,7 +1,7 @@
 // Where the statement key is: in a setting or a file, or with a signer elsewhere that never gives it away.
 
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
-import { type Mode, readSecret, type SettingsReader } from '@svc/service/program/config'
+import type { Mode, SettingsReader } from '@svc/service/program/config'
 import { NO_KEY, readKey, readOptionalKey } from '@svc/service/program/keys'
 
 export interface KeyConfig {
@@ -26,21 +26,22 @@ export interface KeySecrets {
 }
 
 export function readKeyConfig(settings: SettingsReader): KeyConfig {
-  return { recovery: publicKey(settings, 'RECOVERY_PUBLIC_KEY') }
+  return { recovery: publicKey(settings, 'RECOVERY_PUBLIC_KEY', settings.text('RECOVERY_PUBLIC_KEY')) }
 }
 
 export function readKeySecrets(settings: SettingsReader, mode: Mode, dataDir: string): KeySecrets {
   const isProduction = mode === 'production'
-  const statementKey = readExternalKey(settings, 'STATEMENT_KEY', isProduction)
-  const next = readExternalKey(settings, 'STATEMENT_KEY_NEXT', isProduction)
-  const nextSeed = readOptionalKey(settings, 'STATEMENT_KEY_NEXT', isProduction)
-  if (statementKey) {
-    if (readSecret(settings, 'STATEMENT_KEY')) settings.problem(bothSet('STATEMENT_KEY'))
-    return { statementKey, nextStatementKey: next ?? (nextSeed && { seed: nextSeed }) }
-  }
-  if (next && nextSeed) settings.problem(bothSet('STATEMENT_KEY_NEXT'))
-  const seed = readKey(settings, { mode, dataDir, variable: 'STATEMENT_KEY', name: 'statement' })
-  return { statementKey: { seed }, nextStatementKey: next ?? (nextSeed && { seed: nextSeed }) }
+  const statementKey =
+    readExternalKey(settings, 'STATEMENT_KEY', isProduction) ??
+    seedSource(readKey(settings, { mode, dataDir, variable: 'STATEMENT_KEY', name: 'statement' }))
+  const nextStatementKey =
+    readExternalKey(settings, 'STATEMENT_KEY_NEXT', isProduction) ??
+    seedSource(readOptionalKey(settings, 'STATEMENT_KEY_NEXT', isProduction))
+  return { statementKey, nextStatementKey }
+}
+
+function seedSource<Seed extends Uint8Array | null>(seed: Seed): Seed extends null ? null : { seed: Uint8Array } {
+  return (seed && { seed }) as Seed extends null ? null : { seed: Uint8Array } // null stays null
 }
 
 /** For comparing keys: one that is elsewhere has no seed. */
@@ -48,22 +49,23 @@ export function seedOf(source: KeySource | null): Uint8Array {
   return source && 'seed' in source ? source.seed : NO_KEY
 }
 
-function bothSet(variable: string): string {
-  return `${variable} and ${variable}_SIGNER are both set: leave one of them out`
-}
+const SIGNER = /^(?:https?|unix|ssh-agent):/
 
+/**
+ * A key that is elsewhere: the address of its signer, and behind `#` what that does not need: its public key, and a token
+ * that the signer wants to see. Null where the setting holds the key itself.
+ */
 function readExternalKey(settings: SettingsReader, variable: string, isProduction: boolean): ExternalKey | null {
-  const signer = settings.text(`${variable}_SIGNER`)
-  const publicKeyHex = publicKey(settings, `${variable}_PUBLIC`)
-  const token = readSecret(settings, `${variable}_SIGNER_TOKEN`)?.text ?? null
-  if (!signer) return null
+  const text = settings.secret(variable)?.text ?? ''
+  if (!SIGNER.test(text)) return null
+  const [signer = '', facts = ''] = text.split('#')
+  const given = new URLSearchParams(facts)
   const problem = addressProblem(signer, isProduction)
-  if (problem) settings.problem(`${variable}_SIGNER ${problem}`)
-  if (publicKeyHex === null) {
-    settings.problem(`${variable}_PUBLIC is missing: the public key of the signer, 64 hex characters`)
-    return null
-  }
-  return { signer, publicKeyHex, token }
+  if (problem) settings.problem(`${variable}: the address of the signer ${problem}`)
+  const publicKeyHex = publicKey(settings, `${variable}: public`, given.get('public') ?? '')
+  if (publicKeyHex === null)
+    settings.problem(`${variable} must end in #public=<public key of the signer, 64 hex characters>`)
+  return { signer, publicKeyHex: publicKeyHex ?? '', token: given.get('token') }
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
@@ -76,10 +78,10 @@ function addressProblem(signer: string, isProduction: boolean): string | null {
   return isProduction && isOpen ? 'must be https: anybody who sees its token may sign' : null
 }
 
-function publicKey(settings: SettingsReader, variable: string): string | null {
-  const text = settings.text(variable).trim().toLowerCase()
+function publicKey(settings: SettingsReader, what: string, given: string): string | null {
+  const text = given.trim().toLowerCase()
   if (text === '') return null
   if (ed25519PublicKeyFromHex(text)) return text
-  settings.problem(`${variable} is not an Ed25519 public key: 64 hex characters`)
+  settings.problem(`${what} is not an Ed25519 public key: 64 hex characters`)
   return null
 }

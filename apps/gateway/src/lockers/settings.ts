@@ -8,9 +8,9 @@ export interface LockerConfig {
 }
 
 export function readLockerConfig(settings: SettingsReader, mode: Mode): LockerConfig {
-  const allowPublicProvision = settings.oneOf('ALLOW_PUBLIC_PROVISION', ['true', 'false'], 'false') === 'true'
+  const allowPublicProvision = settings.flag('ALLOW_PUBLIC_PROVISION')
   if (allowPublicProvision && mode === 'production') {
     settings.problem('ALLOW_PUBLIC_PROVISION is for development: in production only the payer opens a locker')
   }
-  return { allowPublicProvision, enforcesTerms: settings.oneOf('ENFORCE_TERMS', ['true', 'false'], 'false') === 'true' }
+  return { allowPublicProvision, enforcesTerms: settings.flag('ENFORCE_TERMS') }
 }

@@ -15,6 +15,6 @@ export function readPagesConfig(settings: SettingsReader): PagesConfig {
   const folder = settings.text('PAGES_DIR')
   return {
     folder: folder ? resolve(folder) : OWN_PAGES,
-    agentUrl: settings.text('AGENT_URL') && settings.url('AGENT_URL', ''),
+    agentUrl: settings.url('AGENT_URL'),
   }
 }

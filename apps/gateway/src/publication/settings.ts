@@ -2,7 +2,8 @@
 
 import { fromBase58 } from '@svc/protocol/bytes'
 import { DEFAULT_CREDENTIAL_NAME } from '@svc/protocol/registry'
-import type { SettingsReader } from '@svc/service/program/config'
+import { readInteger, type SettingsReader } from '@svc/service/program/config'
+import { readWait } from '../purchases/settings.ts'
 
 export interface AnchorConfig {
   /** `memo` alone, or with an account in the attestation registry. */
@@ -38,40 +39,55 @@ const TEN_YEARS = 315_360_000
 /** The longest seed of a program-derived address. */
 const MAX_NAME_BYTES = 32
 
+const ANCHOR_KEYS = ['registry', 'lifetime_seconds', 'credential', 'priority', 'low_balance', 'memo_program'] as const
+type AnchorKey = (typeof ANCHOR_KEYS)[number]
+const ANCHOR_DEFAULTS: Record<AnchorKey, string> = {
+  registry: 'latest',
+  lifetime_seconds: '0',
+  credential: DEFAULT_CREDENTIAL_NAME,
+  priority: '0',
+  low_balance: '50000000',
+  memo_program: MEMO_PROGRAM,
+}
+
 /** `hasNodes`: of the chain that statements are published on. */
 export function readAnchorConfig(settings: SettingsReader, hasNodes: boolean): AnchorConfig {
-  const kind = settings.oneOf('ANCHOR_KIND', ['memo', 'registry', 'off'], 'memo')
+  const [kind, given] = settings.choice('ANCHORS', ['memo', 'registry', 'off'], ANCHOR_KEYS)
+  const published = settings.list('PUBLISH')
+  if (published.some((what) => !PUBLISHED.includes(what)))
+    settings.problem(`PUBLISH must be ${PUBLISHED.slice(0, 2).join(', ')} or both, or on_request`)
+  const option = (key: AnchorKey) => given.get(key)?.at(-1) ?? ANCHOR_DEFAULTS[key]
+  const amount = (key: AnchorKey, max: number) => readInteger(settings, `ANCHORS: ${key}`, option(key), { min: 0, max })
+  const mode = option('registry')
+  if (mode !== 'latest' && mode !== 'per_snapshot')
+    settings.problem(`ANCHORS: registry must be latest or per_snapshot, not "${mode}"`)
   return {
     kind,
     isOn: kind !== 'off' && hasNodes,
-    isAutomatic: settings.oneOf('ATTEST_PUSH', ['true', 'false'], 'true') === 'true',
-    includesPayments: settings.oneOf('PAYMENT_ATTEST_PUSH', ['true', 'false'], 'false') === 'true',
-    memoProgram: memoProgram(settings),
-    logSeconds: settings.integer('LOG_ANCHOR_SECONDS', 3600, { min: 0, max: 604_800 }),
-    waitSeconds: settings.integer('ANCHOR_WAIT_SECONDS', 30, { min: 0, max: 300 }),
-    priorityMicroLamports: settings.integer('ANCHOR_PRIORITY_MICROLAMPORTS', 0, { min: 0, max: 100_000_000 }),
+    isAutomatic: published.includes('statements'),
+    includesPayments: published.includes('payments'),
+    memoProgram: memoProgram(settings, option('memo_program')),
+    logSeconds: settings.integer('LOG_ANCHOR_SECONDS', { min: 0, max: 604_800 }),
+    waitSeconds: readWait(settings, 'anchor'),
+    priorityMicroLamports: amount('priority', 100_000_000),
     registry: {
-      mode: settings.oneOf('SAS_MODE', ['latest', 'per_snapshot'], 'latest'),
-      lifetimeSeconds: settings.integer('SAS_LIFETIME_SECONDS', 0, { min: 0, max: TEN_YEARS }),
-      credentialName: credentialName(settings),
+      mode: mode === 'per_snapshot' ? mode : 'latest',
+      lifetimeSeconds: amount('lifetime_seconds', TEN_YEARS),
+      credentialName: credentialName(settings, option('credential')),
     },
-    lowBalanceLamports: settings.integer('PUBLICATION_LOW_BALANCE_LAMPORTS', 50_000_000, {
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-    }),
+    lowBalanceLamports: amount('low_balance', Number.MAX_SAFE_INTEGER),
   }
 }
 
-function memoProgram(settings: SettingsReader): string {
-  const program = settings.text('MEMO_PROGRAM', MEMO_PROGRAM)
-  if (!fromBase58(program, 32)) settings.problem(`MEMO_PROGRAM is not an address: "${program}"`)
+const PUBLISHED = ['statements', 'payments', 'on_request']
+
+function memoProgram(settings: SettingsReader, program: string): string {
+  if (!fromBase58(program, 32)) settings.problem(`ANCHORS: memo_program is not an address: "${program}"`)
   return program
 }
 
-function credentialName(settings: SettingsReader): string {
-  const name = settings.text('SAS_CREDENTIAL_NAME', DEFAULT_CREDENTIAL_NAME)
-  const bytes = Buffer.byteLength(name)
-  if (bytes === 0 || bytes > MAX_NAME_BYTES)
-    settings.problem(`SAS_CREDENTIAL_NAME must be 1 to ${MAX_NAME_BYTES} bytes`)
+function credentialName(settings: SettingsReader, name: string): string {
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES)
+    settings.problem(`ANCHORS: credential must be 1 to ${MAX_NAME_BYTES} bytes`)
   return name
 }

@@ -3,15 +3,16 @@
 import { NETWORKS, type Network } from '@svc/api/networks'
 import { PROVIDERS, type Provider, type Terms } from '@svc/api/purchases'
 import {
-  isPositive,
+  readPrices,
   readSalesConfig,
   type SalesConfig,
   type SalesSecrets,
   settingsOf,
 } from '@svc/payments/selling/settings'
-import type { SettingsReader } from '@svc/service/program/config'
+import { readInteger, type SettingsReader } from '@svc/service/program/config'
 import { readEvmKey } from '@svc/service/program/evm-keys'
 import { readOptionalKey } from '@svc/service/program/keys'
+import { readKeptDays } from '../continuity/settings.ts'
 
 export interface PaymentConfig extends SalesConfig {
   /** USD for one unit, as decimal text. */
@@ -31,7 +32,6 @@ export interface PaymentConfig extends SalesConfig {
 }
 
 const GIBIBYTE = 1_073_741_824
-const DEFAULT_PRICES = 'gcs=0.25,mongodb=0.125,storj=0.25,arweave=2.5,filecoin=0.25,firestore=0.125'
 const DEFAULT_TERMS: Terms = {
   storage_limit_bytes: GIBIBYTE,
   file_limit: 1000,
@@ -46,14 +46,12 @@ export function readPaymentConfig(settings: SettingsReader, isProduction: boolea
   const [sales, secrets] = readSalesConfig(settings, isProduction)
   const config = {
     ...sales,
-    unitPrices: unitPrices(settings),
+    // Its defaults have all of them.
+    unitPrices: readPrices(settings, 'UNIT_PRICES_USD', PROVIDERS) as PaymentConfig['unitPrices'],
     terms: terms(settings),
-    maxLockersPerOwner: settings.integer('MAX_LOCKERS_PER_OWNER', 50, { min: 1, max: 1_000_000 }),
-    unpaidQuoteSeconds: settings.integer('UNPAID_QUOTE_DAYS', 30, { min: 1, max: 3650 }) * 86_400,
-    watch: {
-      callsPerMinute: settings.integer('PAYMENT_WATCH_CALLS_PER_MINUTE', 300, { min: 0, max: 60_000 }),
-      maxQuotes: settings.integer('PAYMENT_WATCH_QUOTES', 1000, { min: 1, max: 1_000_000 }),
-    },
+    maxLockersPerOwner: settings.integer('MAX_LOCKERS_PER_OWNER', { min: 1, max: 1_000_000 }),
+    unpaidQuoteSeconds: readKeptDays(settings, 'unpaid_quotes') * 86_400,
+    watch: readWatch(settings),
   }
   return [config, secrets]
 }
@@ -77,24 +75,23 @@ export function withEnforcedNotice(terms: PaymentConfig['terms'], isEnforced: bo
   return Object.fromEntries(entries)
 }
 
-function unitPrices(settings: SettingsReader): Record<Provider, string> {
-  const given = new Map(
-    settings.list('UNIT_PRICES_USD', DEFAULT_PRICES).map((pair) => pair.split('=') as [string, string]),
-  )
-  for (const [provider, price] of given) {
-    if (!PROVIDERS.some((name) => name === provider) || !isPositive(price ?? '')) {
-      settings.problem(
-        `UNIT_PRICES_USD has "${provider}=${price}": write provider=price with commas between, for example ${DEFAULT_PRICES}`,
-      )
-    }
+function readWatch(settings: SettingsReader): PaymentConfig['watch'] {
+  const watch = settings.pairs('PAYMENT_WATCH', ['calls_per_minute', 'quotes'])
+  const [calls = '', quotes = ''] = [watch.get('calls_per_minute')?.at(-1), watch.get('quotes')?.at(-1)]
+  return {
+    callsPerMinute: readInteger(settings, 'PAYMENT_WATCH: calls_per_minute', calls, { min: 0, max: 60_000 }),
+    maxQuotes: readInteger(settings, 'PAYMENT_WATCH: quotes', quotes, { min: 1, max: 1_000_000 }),
   }
-  const defaults = new Map(DEFAULT_PRICES.split(',').map((pair) => pair.split('=') as [string, string]))
-  const priceOf = (provider: Provider) => given.get(provider) ?? (defaults.get(provider) as string)
-  return Object.fromEntries(PROVIDERS.map((provider) => [provider, priceOf(provider)])) as Record<Provider, string>
+}
+
+/** How long a caller waits for a chain before the answer is that the outcome is not known yet. */
+export function readWait(settings: SettingsReader, what: 'anchor' | 'x402'): number {
+  const seconds = settings.pairs('CHAIN_WAIT_SECONDS', ['anchor', 'x402']).get(what)?.at(-1) ?? ''
+  return readInteger(settings, `CHAIN_WAIT_SECONDS: ${what}`, seconds, { min: 0, max: 300 })
 }
 
 function terms(settings: SettingsReader): Record<Provider, Terms> {
-  const text = settings.text('TERMS', '{}')
+  const text = settings.text('TERMS')
   let given: Partial<Record<string, Partial<Terms>>> = {}
   try {
     given = JSON.parse(text)
@@ -145,7 +142,7 @@ export function readX402Settings(
   const evmFacilitatorKey = readEvmKey(settings, 'X402_EVM_FACILITATOR_KEY', isProduction)
   if (svmFeePayerSeed) requireChain('X402_SVM_FEE_PAYER_KEY', 'solana')
   if (evmFacilitatorKey) requireChain('X402_EVM_FACILITATOR_KEY', 'evm')
-  const waitSeconds = settings.integer('X402_WAIT_SECONDS', 20, { min: 0, max: 300 })
+  const waitSeconds = readWait(settings, 'x402')
   const isOpen = svmFeePayerSeed !== null || evmFacilitatorKey !== null
   return [
     { isOpen, takesAuthorizations: evmFacilitatorKey !== null, waitSeconds },

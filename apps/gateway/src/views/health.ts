@@ -119,7 +119,7 @@ function healing(
 const EARLIER =
   'the database lacks what release 1.1.0 has signed: heal it with that release, then start this one: docs/operations.md, "A database was restored"'
 const OTHER_LOG =
-  'the published log is not that of this database: restore the database that published it, or point LOG_DIR or LOG_STORE_BUCKET to its own log: docs/operations.md, "A database was restored"'
+  'the published log is not that of this database: restore the database that published it, or point LOG_STORE to its own log: docs/operations.md, "A database was restored"'
 const UNREADABLE =
   'put an undamaged copy of such a file in its place, or move it out of LOGBOOK_DIR if another gateway wrote it, or set SHORT_URL_KEY to the key that sealed it'
 const HEAL =

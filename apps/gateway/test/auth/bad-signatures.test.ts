@@ -2,7 +2,7 @@ import { forEachTest } from '@svc/devnet/for-tests'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 
-const house = forEachTest(() => openTestGateway({ RATE_LIMIT_ADDRESS: '5' }))
+const house = forEachTest(() => openTestGateway({ RATE_LIMITS: 'address=5/min' }))
 
 it('T-10 refuses an address with too many bad signatures before it checks another one', async () => {
   const owner = ed25519Identity()

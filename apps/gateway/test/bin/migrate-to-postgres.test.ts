@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 
 async function openHouse(variables: Record<string, string> = {}): Promise<TestGateway> {
-  const own = { DATA_DIR: folder, BASE_URL: 'https://gateway.example', ANCHOR_KIND: 'off' }
+  const own = { DATA_DIR: folder, BASE_URL: 'https://gateway.example', ANCHORS: 'off' }
   return openTestGateway({ ...own, ...variables }, { clock: REAL_TIME })
 }
 

@@ -4,10 +4,12 @@ import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { SettingsReader } from '@svc/service/program/config'
 import { createLog } from '@svc/service/program/log'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { readRates } from '../../src/auth/rates.ts'
 import { checkBudget, giveBack, type Refusal, spend } from '../../src/budgets/budgets.ts'
 import { readBudgetConfig } from '../../src/budgets/settings.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
+import { SETTINGS } from '../../src/settings.ts'
 
 forEachDatabaseInGate('budgets', (database) => {
   let replicas: [Database<Schema>, Database<Schema>]
@@ -15,8 +17,9 @@ forEachDatabaseInGate('budgets', (database) => {
   const errors: string[] = []
   const write = (line: string) => void errors.push(line)
   const log = createLog('error', { write, writeSoon: write, flush: () => {} })
-  const partsWith = (PUBLICATION_LAMPORTS_PER_DAY: string) => {
-    const config = { budgets: readBudgetConfig(new SettingsReader({ PUBLICATION_LAMPORTS_PER_DAY })) }
+  const partsWith = (lamports: string) => {
+    const settings = new SettingsReader({ SPEND_PER_DAY: `publication=0.${lamports.padStart(9, '0')}SOL` }, SETTINGS)
+    const config = { budgets: readBudgetConfig(settings, readRates(settings)) }
     return { config, now: clock.now, log }
   }
   const parts = partsWith('100')

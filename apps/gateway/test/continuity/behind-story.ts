@@ -50,20 +50,12 @@ export async function openStory(database: CopiedDatabase) {
   const issuer = await startOidcIssuer({ now: () => now() })
   /** The objects that clients were sent to. */
   const directIds: string[] = []
-  const oidc = (who: string) => ({
-    [`${who}_OIDC_ISSUER`]: issuer.issuer,
-    [`${who}_OIDC_AUDIENCE`]: TEST_AUDIENCE,
-    [`${who}_OIDC_JWKS_URL`]: issuer.jwksUrl,
-    [`${who}_OIDC_SUBJECTS`]: 'operator',
-  })
+  const provider = `issuer=${issuer.issuer},audience=${TEST_AUDIENCE},jwks=${issuer.jwksUrl}`
+  const oidc = { INTERNAL_OIDC: `${provider},subject=operator`, SPONSOR_OIDC: `${provider},subject=operator` }
   // Tests have no limits otherwise, and nothing is counted then.
-  const settings = { RATE_LIMIT_RECEIPT: '30000', ...oidc('INTERNAL'), ...oidc('SPONSOR'), OPERATOR_ACTORS: 'operator' }
+  const settings = { RATE_LIMITS: 'receipt=30000/min', ...oidc, ADMINS: 'operator' }
   const keys = { STATEMENT_KEY: '61'.repeat(32), STATEMENT_KEY_NEXT: NEXT_SEED }
-  const tokens = {
-    ATTEST_JWT_ISSUER: issuer.issuer,
-    ATTEST_JWT_AUDIENCE: TEST_AUDIENCE,
-    ATTEST_JWT_JWKS_URL: issuer.jwksUrl,
-  }
+  const tokens = { ATTEST_JWT: provider }
   const gateway = await openRestorable(database, { ...settings, ...keys, ...tokens }, async (folder) => {
     const store = await openLocalProvider({ folder: join(folder, 'objects') })
     const uploadTarget = async (id: string) => {

@@ -20,7 +20,7 @@ it('T-37 T-160 T-161 what a failover takes back right after its commit is not an
   const line = await openPostgresLine(fresh.url)
   const house = await openTestGateway({
     DATABASE_URL: line.url,
-    DATABASE_CONNECTIONS: `${CONNECTIONS}`,
+    DATABASE_LIMITS: `connections=${CONNECTIONS}`,
     LOGBOOK_DIR: folder,
     RUN_JOBS: 'false',
   })

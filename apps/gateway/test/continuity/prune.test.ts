@@ -40,7 +40,7 @@ async function writtenBefore(days: number): Promise<string> {
 
 const command = (...args: string[]) => runCommand(['journal', ...args], { SVC_MODE: 'development', ...place.variables })
 
-it('ADD-29 the journal is kept for as long as a backup may be restored, by LOGBOOK_DAYS or by command', {
+it('ADD-29 the journal is kept for as long as a backup may be restored, by KEEP_DAYS or by command', {
   tags: ['nightly'],
 }, async () => {
   const [oldest, old, recent] = [await writtenBefore(80), await writtenBefore(40), await writtenBefore(20)]
@@ -49,7 +49,7 @@ it('ADD-29 the journal is kept for as long as a backup may be restored, by LOGBO
     [oldest, old, recent].map((name) => expect.stringMatching(`^${name} +\\d+ bytes +until .*Z +in the database$`)),
   )
 
-  const house = await openTestGateway({ ...place.variables, LOGBOOK_DAYS: '60' })
+  const house = await openTestGateway({ ...place.variables, KEEP_DAYS: 'logbook=60' })
   await healthIn(house.gateway, 'current')
   await expect.poll(files).not.toContain(oldest)
   await house.close()

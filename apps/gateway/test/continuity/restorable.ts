@@ -16,7 +16,7 @@ export async function openRestorable(
   const clock = testClock(Date.now())
   const folder = await mkdtemp(join(tmpdir(), 'svc-restorable-'))
   const places = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: join(folder, 'logbook') }
-  const variables: Record<string, string> = { ...places, S3_DOOR: 'on', ...own }
+  const variables: Record<string, string> = { ...places, S3: 'on', ...own }
   let house: TestGateway
   async function open(): Promise<void> {
     const overrides = await overridesIn(folder)

@@ -303,7 +303,7 @@ describe('T-160 what was committed without an answer is in the journal before an
     folder = await mkdtemp(join(tmpdir(), 'svc-unanswered-'))
     const database = await createFreshDatabase('postgres')
     line = await openPostgresLine(database.url)
-    shop = await market.open({ DATABASE_URL: line.url, LOGBOOK_DIR: folder, ATTEST_PUSH: 'false' })
+    shop = await market.open({ DATABASE_URL: line.url, LOGBOOK_DIR: folder, PUBLISH: 'on_request' })
     close = async () => {
       await shop.close()
       await line.close()

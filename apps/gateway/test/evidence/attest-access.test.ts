@@ -42,7 +42,7 @@ it('ATT-22 ENV-21 AMB-89 T-28 operators, whatever ops they claim, strangers and 
 })
 
 it('T-10 a signer may attest so many times a minute', async () => {
-  const strict = await openTestGateway({ RATE_LIMIT_SIGNER: '3' })
+  const strict = await openTestGateway({ RATE_LIMITS: 'signer=3/min' })
   const own = await strict.locker(ed25519Identity())
   await own.put('a', 'a')
   const statuses = []

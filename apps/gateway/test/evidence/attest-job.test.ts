@@ -42,7 +42,11 @@ forEachDatabase('attesting in a job', (database) => {
       return local.absent(keys)
     }
     const providers = { ...storage.providers, named: () => ({ ...local, absent }) }
-    const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder, STATEMENTS_PER_DAY: String(PER_DAY) }
+    const variables = {
+      DATABASE_URL: database.url,
+      STORAGE_DIR: storage.folder,
+      RATE_LIMITS: `statements=${PER_DAY}/day`,
+    }
     house = await openTestGateway(variables, { providers })
   })
   afterAll(async () => {

@@ -1,10 +1,12 @@
 import { SettingsReader, type Variables } from '@svc/service/program/config'
 import { describe, expect, it } from 'vitest'
+import { readRates } from '../../src/auth/rates.ts'
 import { readAttestConfig } from '../../src/evidence/settings.ts'
+import { SETTINGS } from '../../src/settings.ts'
 
 function read(variables: Variables = {}) {
-  const settings = new SettingsReader(variables)
-  const config = readAttestConfig(settings)
+  const settings = new SettingsReader(variables, SETTINGS)
+  const config = readAttestConfig(settings, readRates(settings))
   settings.done()
   return config
 }
@@ -18,7 +20,7 @@ describe('the settings of attestations', () => {
   })
 
   it.each([
-    ['STATEMENTS_PER_DAY', '-1'],
+    ['RATE_LIMITS', 'statements=-1/day'],
     ['CRON_ATTEST_BATCH_SIZE', '0'],
     ['CRON_ATTEST_FILTER', 'tier'],
     ['CRON_ATTEST_TIERS', 'gold'],

@@ -49,7 +49,7 @@ beforeAll(async () => {
     EVM_RPC_URLS: evm.url,
     DATA_DIR: dataDir,
     TRUSTED_PROXIES: '127.0.0.1,::1',
-    RATE_LIMIT_ADDRESS: String(PER_MINUTE),
+    RATE_LIMITS: `address=${PER_MINUTE}/min`,
   }
   house = await openEvidenceHouse(variables, { now })
   statements.length = 0

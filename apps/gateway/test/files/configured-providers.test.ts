@@ -10,6 +10,7 @@ import { startFilecoinServer } from '@svc/devnet/providers/filecoin/start'
 import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
+import { gcsUrl, s3Url } from '@svc/devnet/providers/store-urls'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
@@ -29,29 +30,22 @@ const house = forAllTests(async () => {
     startFilecoinServer({ ...at('filecoin'), looks: 0 }),
     startFirestoreServer(),
   ])
+  const gateways = arweave.gateways.map((gateway) => ['gateway', gateway])
   const opened = await openTestGateway({
     LOCAL_PROVIDERS: '',
     STAGING_DIR: join(folder, 'staging'),
-    GCS_BUCKET: gcs.bucket,
-    GCS_CREDENTIALS: gcs.keyFile,
-    GCS_ENDPOINT: gcs.url,
-    GCS_IAM_ENDPOINT: gcs.url,
-    MONGODB_URL: mongodb.url,
-    STORJ_BUCKET: storj.bucket,
-    STORJ_ENDPOINT: storj.url,
-    STORJ_ACCESS_KEY_ID: storj.credentials.accessKeyId,
-    STORJ_SECRET_ACCESS_KEY: storj.credentials.secretAccessKey,
-    ARWEAVE_UPLOAD_URL: arweave.uploadUrl,
-    ARWEAVE_GATEWAYS: arweave.gateways.join(','),
-    ARWEAVE_KEY: '07'.repeat(32),
-    FILECOIN_PDP_URL: filecoin.url,
-    FILECOIN_RPC_URL: filecoin.rpcUrl,
-    FILECOIN_CHAIN_ID: String(filecoin.chainId),
-    FILECOIN_RECORD_KEEPER: filecoin.recordKeeper,
-    FILECOIN_PAYEE: filecoin.payee,
-    FILECOIN_KEY: '5c'.repeat(32),
-    FIRESTORE_PROJECT: 'svc-test',
-    FIRESTORE_EMULATOR: firestore.address,
+    GCS: gcsUrl(gcs),
+    MONGODB: mongodb.url,
+    STORJ: s3Url(storj),
+    ARWEAVE: `${arweave.uploadUrl}?${new URLSearchParams([['key', '07'.repeat(32)], ...gateways])}`,
+    FILECOIN: `${filecoin.url}?${new URLSearchParams({
+      key: '5c'.repeat(32),
+      chain: String(filecoin.chainId),
+      rpc: filecoin.rpcUrl,
+      record_keeper: filecoin.recordKeeper,
+      payee: filecoin.payee,
+    })}`,
+    FIRESTORE: `firestore:svc-test?emulator=${firestore.address}`,
   })
   async function close() {
     await opened.close()

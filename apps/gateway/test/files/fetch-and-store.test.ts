@@ -21,7 +21,7 @@ let answer: RequestListener
 let deadlineMs: number
 const server = forAllTests(() => startTestTlsServer((request, response) => answer(request, response)))
 const fetchSource = (url: string) => openSource(url, { ...server.options, maxBytes: MAX_BYTES, deadlineMs })
-const house = forAllTests(() => openTestGateway({ FETCH_MAX_BYTES: `${MAX_BYTES}` }, { fetchSource }))
+const house = forAllTests(() => openTestGateway({ FILE_LIMITS: `fetch_bytes=${MAX_BYTES}` }, { fetchSource }))
 const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
 beforeEach(() => {
   deadlineMs = 30_000

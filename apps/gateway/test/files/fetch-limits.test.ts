@@ -47,7 +47,7 @@ it('LIM-11 T-10 fetching has a limit, counted before anything is fetched', async
   const server = await startTestTlsServer((_request, response) => response.end('hello'))
   onTestFinished(server.stop)
   const fetchSource = (url: string) => openSource(url, server.options)
-  const limited = await openTestGateway({ RATE_LIMIT_SIGNER: '1' }, { fetchSource })
+  const limited = await openTestGateway({ RATE_LIMITS: 'signer=1/min' }, { fetchSource })
   onTestFinished(limited.close)
   const { fetchAndStore } = await openLocker(limited)
   expect((await fetchAndStore(SOURCE)).status).toBe(200)
@@ -64,7 +64,7 @@ const house = forAllTests(() => {
   const resolve = createResolver([dns.address])
   const fetchSource: Overrides['fetchSource'] = (url, maxBytes, signal) =>
     openSource(url, { ...server.options, resolve, maxBytes, signal })
-  return openTestGateway({ FETCH_MAX_TOTAL: '6' }, { fetchSource })
+  return openTestGateway({ FILE_LIMITS: 'fetch_process=6' }, { fetchSource })
 })
 
 /** Begins a fetch that the caller can hang up. */

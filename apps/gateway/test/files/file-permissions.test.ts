@@ -76,7 +76,7 @@ it.each(CALLS)('an unknown locker answers 404 to all callers: %s', async (_, ops
   expectRefusal(await house.call(ed25519Identity(), call), 404, 'locker_not_found')
 })
 
-const limited = forAllTests(() => openTestGateway({ RATE_LIMIT_SIGNER: '1' }))
+const limited = forAllTests(() => openTestGateway({ RATE_LIMITS: 'signer=1/min' }))
 const LIMITED = CALLS.filter(([name]) => !['list', 'manifest', 'delete'].includes(name))
 
 it.each(LIMITED)(

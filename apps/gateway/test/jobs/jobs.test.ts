@@ -44,7 +44,7 @@ forEachDatabase('jobs', (database) => {
 
   it('T-04 T-10 FILE-16 STATE-13 housekeeping runs on schedule and removes what has expired', async () => {
     const limited = await openTestGateway(
-      { DATABASE_URL: database.url, RATE_LIMIT_SIGNER: '60' },
+      { DATABASE_URL: database.url, RATE_LIMITS: 'signer=60/min' },
       { now: house.clock.now },
     )
     const { context } = limited.gateway

@@ -28,7 +28,7 @@ it('ADD-38 signs with a key in a stock ssh-agent, and waits for it when it is go
   execFileSync('ssh-add', ['-q', keyFile], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: 'ignore' })
   const publicKey = Buffer.from((await readFile(`${keyFile}.pub`, 'utf8')).split(' ')[1] as string, 'base64')
   const hex = publicKey.subarray(-32).toString('hex')
-  const house = await openTestGateway({ STATEMENT_KEY_SIGNER: `ssh-agent:${socket}`, STATEMENT_KEY_PUBLIC: hex })
+  const house = await openTestGateway({ STATEMENT_KEY: `ssh-agent:${socket}#public=${hex}` })
   const locker = await house.locker(ed25519Identity())
   await locker.put('a.txt', 'one')
   const { attestation } = await attest(house, locker)
@@ -68,9 +68,7 @@ it('ADD-38 T-91 a signer over HTTP that lies, hangs or fails costs nothing but t
   server.listen(socket)
   await once(server, 'listening')
   const house = await openTestGateway({
-    STATEMENT_KEY_SIGNER: `unix:${socket}`,
-    STATEMENT_KEY_PUBLIC: toHex(signer.publicKey),
-    STATEMENT_KEY_SIGNER_TOKEN: 'a-token',
+    STATEMENT_KEY: `unix:${socket}#public=${toHex(signer.publicKey)}&token=a-token`,
   })
   const health = async () => (await house.send<Health>('GET', '/health')).body.checks.signing_key
   const locker = await house.locker(ed25519Identity())

@@ -204,7 +204,7 @@ describe('a list of lockers', () => {
 })
 
 it('T-55 LIM-11 one address with ever new keys, and one key, are limited', async () => {
-  const house = await openTestGateway({ RATE_LIMIT_ADDRESS: '5', RATE_LIMIT_SIGNER: '3' })
+  const house = await openTestGateway({ RATE_LIMITS: 'address=5/min,signer=3/min' })
   const owner = ed25519Identity()
   const statuses = async (who: () => Identity, count: number) => {
     const answers: number[] = []

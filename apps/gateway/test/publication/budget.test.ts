@@ -24,7 +24,7 @@ forEachDatabase('the budget of a receipt', (database) => {
   const testbed = useAnchorTestbed()
   /** Three anchors an hour, five a day. */
   const one = forAllTests(() =>
-    testbed.open({ DATABASE_URL: database.url, ANCHORS_PER_HOUR: '3', ANCHORS_PER_DAY: '5' }),
+    testbed.open({ DATABASE_URL: database.url, RATE_LIMITS: 'anchors=3/hour,anchors=5/day' }),
   )
   const locker = forEachTest(() => filledLocker(one))
 
@@ -110,8 +110,8 @@ forEachDatabase('the budget of a receipt', (database) => {
   })
 
   it('T-34 a transaction that expired was not paid for and does not count', async () => {
-    const limited = { DATABASE_URL: database.url, ANCHORS_PER_HOUR: '1' }
-    const impatient = await testbed.open({ ...limited, ANCHOR_WAIT_SECONDS: '0' })
+    const limited = { DATABASE_URL: database.url, RATE_LIMITS: 'anchors=1/hour' }
+    const impatient = await testbed.open({ ...limited, CHAIN_WAIT_SECONDS: 'anchor=0' })
     testbed.node.behave(forgetfully)
     await attestChanges(1, impatient)
     testbed.chain.expireBlockhashes()
@@ -141,7 +141,10 @@ describe('the budget of a day', () => {
     const errors: string[] = []
     const write = (line: string) => void errors.push(line)
     const log = createLog('error', { write, writeSoon: write, flush: () => {} })
-    const house = await testbed.open({ PUBLICATION_LAMPORTS_PER_DAY: '12000', PAYMENT_ATTEST_PUSH: 'true' }, { log })
+    const house = await testbed.open(
+      { SPEND_PER_DAY: 'publication=0.000012SOL', PUBLISH: 'statements,payments' },
+      { log },
+    )
     const lockers = [await filledLocker(house), await filledLocker(house), await filledLocker(house)]
     const payment = () => house.send('POST', '/v1/internal/attest-payment', { receipt_id: lockers[0]!.receiptId })
     const sent = await transactionsOf(testbed.chain, async () => {

@@ -40,7 +40,7 @@ const NOTHING = { selected: 0, attested: 0, pushed: 0, skipped: 0, failed: 0, re
 forEachDatabase('cron-attest', (database) => {
   let house: TestGateway
   beforeAll(async () => {
-    house = await enabledOn(database, { STATEMENTS_PER_DAY: '6' })
+    house = await enabledOn(database, { RATE_LIMITS: 'statements=6/day' })
   })
   afterAll(() => house.close())
   beforeEach(async () => {

@@ -21,7 +21,7 @@ forEachDatabase('a push that is due', (database) => {
   const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0' })
   const house = forAllTests(() => testbed.open(variables()))
   /** Publishes on request only. */
-  const manual = forAllTests(() => testbed.open({ ...variables(), ATTEST_PUSH: 'false' }))
+  const manual = forAllTests(() => testbed.open({ ...variables(), PUBLISH: 'on_request' }))
   const locker = forEachTest(() => filledLocker(house))
   const later = (seconds: number) => {
     testbed.clock.advance(seconds)

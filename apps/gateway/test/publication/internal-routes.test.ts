@@ -17,10 +17,10 @@ const LATER = 2 * 3600
 
 forEachDatabase('internal operations that publish', (database) => {
   const testbed = useAnchorTestbed()
-  const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0', PAYMENT_ATTEST_PUSH: 'true' })
+  const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0', PUBLISH: 'statements,payments' })
   const house = forAllTests(() => testbed.open(variables()))
   /** The chain refuses its memos. */
-  const wrong = forAllTests(() => testbed.open({ ...variables(), MEMO_PROGRAM: TOKEN_PROGRAM }))
+  const wrong = forAllTests(() => testbed.open({ ...variables(), ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` }))
   const locker = forEachTest(() => filledLocker(house))
 
   const post = <Body>(name: string, body: object, of: TestGateway = house) =>
@@ -89,7 +89,7 @@ forEachDatabase('internal operations that publish', (database) => {
   it('INT-05 AMB-44 cron-attest answers 200 and counts the failure where only the operator can help', async () => {
     await attest(house, locker)
     const cron = { CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true', CRON_ATTEST_FILTER: 'all' }
-    const scheduled = await testbed.open({ ...variables(), ...cron, MEMO_PROGRAM: TOKEN_PROGRAM })
+    const scheduled = await testbed.open({ ...variables(), ...cron, ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     await post('cron-attest', {}, scheduled)
     testbed.clock.advance(DAY)
     const { status, body } = await post<CronAttestAnswer>('cron-attest', {}, scheduled)

@@ -8,7 +8,7 @@ import { readTransaction, transactionsOf, useAnchorTestbed } from './anchor-test
 import { blindly, DOWN, muteFor } from './node-faults.ts'
 
 const testbed = useAnchorTestbed()
-const house = forAllTests(() => testbed.open({ PAYMENT_ATTEST_PUSH: 'true' }))
+const house = forAllTests(() => testbed.open({ PUBLISH: 'statements,payments' }))
 
 const attestPayment = (receipt_id: string, asked = house) =>
   asked.send('POST', '/v1/internal/attest-payment', { receipt_id })
@@ -32,7 +32,7 @@ it('INT-02 AMB-79 ANCH-02 the code of a payment is published once, without the r
 })
 
 it('INT-05 T-19 after an interruption the memo of a payment is resolved first, and never sent twice', async () => {
-  const hasty = await testbed.open({ PAYMENT_ATTEST_PUSH: 'true', ANCHOR_WAIT_SECONDS: '0' })
+  const hasty = await testbed.open({ PUBLISH: 'statements,payments', CHAIN_WAIT_SECONDS: 'anchor=0' })
   const receiptId = await hasty.receipt(ed25519Identity())
   const count = await transactionsOf(testbed.chain, async () => {
     testbed.node.behave(DOWN)

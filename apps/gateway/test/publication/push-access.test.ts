@@ -13,7 +13,7 @@ import { attest, queueToAttest } from '../evidence/attest.ts'
 import { askToPush, expectAnchors, push, useAnchorTestbed } from './anchor-testbed.ts'
 
 const testbed = useAnchorTestbed()
-const house = forAllTests(() => testbed.open({ ATTEST_PUSH: 'false' }))
+const house = forAllTests(() => testbed.open({ PUBLISH: 'on_request' }))
 let locker: TestLocker
 const operator = ed25519Identity()
 beforeEach(async () => {

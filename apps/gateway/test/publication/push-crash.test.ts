@@ -51,8 +51,8 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
   it('T-19 T-34 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once, within a budget of one', {
     tags: ['nightly'],
   }, async () => {
-    const variables = { DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '30', ANCHORS_PER_HOUR: '1' }
-    const house = await testbed.open({ ...variables, ATTEST_PUSH: 'false' })
+    const variables = { DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=30', RATE_LIMITS: 'anchors=1/hour' }
+    const house = await testbed.open({ ...variables, PUBLISH: 'on_request' })
     const { context } = house.gateway
     const attested = async () => {
       const locker = await filledLocker(house)

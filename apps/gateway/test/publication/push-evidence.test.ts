@@ -9,7 +9,7 @@ import { holdAt } from './node-faults.ts'
 
 const testbed = useAnchorTestbed()
 /** Attesting does not publish here. */
-const house = forAllTests(() => testbed.open({ ATTEST_PUSH: 'false' }))
+const house = forAllTests(() => testbed.open({ PUBLISH: 'on_request' }))
 const locker = forEachTest(() => filledLocker(house))
 
 async function get<Body>(path: string, query = ''): Promise<Body> {

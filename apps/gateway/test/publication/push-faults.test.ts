@@ -58,7 +58,7 @@ forEachDatabase('a chain that fails', (database) => {
   let patient: TestGateway
   const locker = forEachTest(() => filledLocker(house))
   beforeAll(async () => {
-    house = await testbed.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
+    house = await testbed.open({ DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=0' })
     patient = await testbed.open({ DATABASE_URL: database.url })
   })
 
@@ -157,7 +157,7 @@ forEachDatabase('a chain that fails', (database) => {
 describe('a transaction that fails', () => {
   it('ATT-04 T-19 on chain is reported as certain, costs its fee, and each push sends one more', async () => {
     // The token program refuses a memo; the node hides that in the simulation.
-    const house = await testbed.open({ MEMO_PROGRAM: TOKEN_PROGRAM })
+    const house = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     const locker = await filledLocker(house)
     testbed.node.behave(
       withResult('simulateTransaction', ({ value, ...rest }: { value: object }) => ({
@@ -178,7 +178,7 @@ describe('a transaction that fails', () => {
   })
 
   it('ATT-04 in its simulation is not sent, and is not retryable', async () => {
-    const house = await testbed.open({ MEMO_PROGRAM: TOKEN_PROGRAM })
+    const house = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     const locker = await filledLocker(house)
     const sent = await transactionsOf(testbed.chain, async () => {
       await attest(house, locker)

@@ -19,10 +19,10 @@ const testbed = useAnchorTestbed()
 forEachDatabase('publishing while other things happen', (database) => {
   const variables = (own = {}) => ({ DATABASE_URL: database.url, ...own })
   /** Attesting does not publish on these two. */
-  const house = forAllTests(() => testbed.open(variables({ ATTEST_PUSH: 'false' })))
-  const other = forAllTests(() => testbed.open(variables({ ATTEST_PUSH: 'false' })))
+  const house = forAllTests(() => testbed.open(variables({ PUBLISH: 'on_request' })))
+  const other = forAllTests(() => testbed.open(variables({ PUBLISH: 'on_request' })))
   const automatic = forAllTests(() => testbed.open(variables()))
-  const noWait = forAllTests(() => testbed.open(variables({ ANCHOR_WAIT_SECONDS: '0' })))
+  const noWait = forAllTests(() => testbed.open(variables({ CHAIN_WAIT_SECONDS: 'anchor=0' })))
   const locker = forEachTest(() => filledLocker(house))
 
   it('T-19 ten pushes at once share one transaction', async () => {

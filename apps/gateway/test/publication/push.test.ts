@@ -31,7 +31,7 @@ forEachDatabase('publishing', (database) => {
   let manual: TestGateway
   beforeAll(async () => {
     house = await testbed.open({ DATABASE_URL: database.url })
-    manual = await testbed.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' })
+    manual = await testbed.open({ DATABASE_URL: database.url, PUBLISH: 'on_request' })
   })
   const drain = ({ gateway }: TestGateway) => gateway.context.queue.drain()
 
@@ -177,7 +177,7 @@ it.each([
 const SKIPPED = { status: 'skipped', anchor: null, anchor_type: null, reason: 'no_feed_configured', error: null }
 
 it.each([
-  ['when anchors are off', { ANCHOR_KIND: 'off' }],
+  ['when anchors are off', { ANCHORS: 'off' }],
   ['when there is no primary chain', { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '' }],
 ])(
   'ATT-12 AMB-38 AMB-64 attesting and pushing answer that nothing was published, without an error, %s',
@@ -198,7 +198,7 @@ it.each([
 )
 
 it('ATT-13 SHAPE-35 a simulation sends nothing to the chain, and names the memo that publishing then writes', async () => {
-  const house = await testbed.open({ ATTEST_PUSH: 'false' })
+  const house = await testbed.open({ PUBLISH: 'on_request' })
   const locker = await filledLocker(house)
   await attest(house, locker)
   const { receiptId: receipt_id } = locker
@@ -219,7 +219,7 @@ it('ATT-13 SHAPE-35 a simulation sends nothing to the chain, and names the memo 
 })
 
 it('ANCH-01 ANCH-04 a priority fee raises the cost and leaves the memo as it is', async () => {
-  const house = await testbed.open({ ANCHOR_PRIORITY_MICROLAMPORTS: '10000' })
+  const house = await testbed.open({ ANCHORS: 'memo,priority=10000' })
   const locker = await filledLocker(house)
   const { anchor } = (await attest(house, locker)).push_result
   const { record, instructions } = readTransaction(testbed.chain, anchor!.tx)
@@ -273,7 +273,7 @@ forEachDatabase('the job that publishes', (database) => {
   })
 
   it('ANCH-11 the push job gives up at once on an error that is not retryable', async () => {
-    const wrong = await testbed.open({ DATABASE_URL: database.url, MEMO_PROGRAM: TOKEN_PROGRAM })
+    const wrong = await testbed.open({ DATABASE_URL: database.url, ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     const { queue } = wrong.gateway.context
     await queueToAttest(wrong, locker)
     const sent = await transactionsOf(testbed.chain, () => queue.drain())

@@ -32,7 +32,7 @@ const RENT_LAMPORTS = 3_292_080
 
 describe('the attestation registry', () => {
   const testbed = useAnchorTestbed()
-  const latest = forAllTests(() => testbed.open({ ANCHOR_KIND: 'registry' }))
+  const latest = forAllTests(() => testbed.open({ ANCHORS: 'registry' }))
   /** In mode latest, with its two statements. */
   let locker: TestLocker
   let first: Attestation
@@ -58,7 +58,7 @@ describe('the attestation registry', () => {
   }
 
   it('SHAPE-12 SAS-01 SAS-02 before the registry is set up nothing is sent; the set-up creates credential and schema once', async () => {
-    const house = await testbed.open({ ANCHOR_KIND: 'registry', SAS_CREDENTIAL_NAME: 'another' })
+    const house = await testbed.open({ ANCHORS: 'registry,credential=another' })
     const locker = await filledLocker(house)
     const { push_result } = await attest(house, locker)
     expect(push_result).toMatchObject({ status: 'failed', reason: 'registry_not_set_up', error: { retryable: false } })
@@ -116,10 +116,9 @@ describe('the attestation registry', () => {
 
   it('T-34 SAS-06 the rent of new accounts is no fee, and has a ceiling of its own: beyond it new lockers wait, and the others go on', async () => {
     const limited = await testbed.open({
-      ANCHOR_KIND: 'registry',
+      ANCHORS: 'registry',
       LOG_ANCHOR_SECONDS: '0',
-      PUBLICATION_LAMPORTS_PER_DAY: '25000',
-      SAS_RENT_LAMPORTS_PER_DAY: String(2 * RENT_LAMPORTS + 1),
+      SPEND_PER_DAY: `publication=0.000025SOL,registry_rent=${(2 * RENT_LAMPORTS + 1) / 1e9}SOL`,
     })
     const [locker, other, third] = [
       await filledLocker(limited),
@@ -170,9 +169,7 @@ describe('the attestation registry', () => {
 
   it('SAS-05 SAS-06 AMB-92 ATT-13 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only, and simulated as one', async () => {
     const house = await testbed.open({
-      ANCHOR_KIND: 'registry',
-      SAS_MODE: 'per_snapshot',
-      SAS_LIFETIME_SECONDS: '3600',
+      ANCHORS: 'registry,registry=per_snapshot,lifetime_seconds=3600',
     })
     const locker = await filledLocker(house)
     const first = (await attest(house, locker)).attestation
@@ -206,13 +203,13 @@ describe('the attestation registry', () => {
   it('ATT-13 SAS-05 AMB-92 under another credential a snapshot has no account yet: it is simulated and published with one', async () => {
     const { url, drop } = await createFreshDatabase('sqlite')
     onTestFinished(drop)
-    const variables = { DATABASE_URL: url, ANCHOR_KIND: 'registry', SAS_MODE: 'per_snapshot' }
+    const variables = { DATABASE_URL: url, ANCHORS: 'registry,registry=per_snapshot' }
     const house = await testbed.open(variables)
     const locker = await filledLocker(house)
     const { receiptId: receipt_id } = locker
     await attest(house, locker)
     await house.send('POST', '/v1/internal/attest', { receipt_id, force: true, push: false })
-    const renamed = await testbed.open({ ...variables, SAS_CREDENTIAL_NAME: 'renamed' })
+    const renamed = await testbed.open({ ...variables, ANCHORS: 'registry,registry=per_snapshot,credential=renamed' })
     await setUp(renamed)
     const simulatedBy = async (of: TestGateway) =>
       (await of.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })).body.would_write.type
@@ -222,7 +219,7 @@ describe('the attestation registry', () => {
   })
 
   it('SAS-07 an expired lifetime is refused before anything is paid', async () => {
-    const house = await testbed.open({ ANCHOR_KIND: 'registry', SAS_LIFETIME_SECONDS: '10', ATTEST_PUSH: 'false' })
+    const house = await testbed.open({ ANCHORS: 'registry,lifetime_seconds=10', PUBLISH: 'on_request' })
     const locker = await filledLocker(house)
     await attest(house, locker)
     testbed.clock.advance(60)
@@ -236,7 +233,7 @@ describe('the attestation registry', () => {
       withResult('getAccountInfo', (result: { value: object | null }) =>
         result.value ? result : { ...result, value: { ...EMPTY_ACCOUNT, owner: other, data: [data, 'base64'] } },
       )
-    const house = await testbed.open({ ANCHOR_KIND: 'registry', ATTEST_PUSH: 'false' })
+    const house = await testbed.open({ ANCHORS: 'registry', PUBLISH: 'on_request' })
     const locker = await filledLocker(house)
     await attest(house, locker)
     testbed.node.behave(owner('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', ''))

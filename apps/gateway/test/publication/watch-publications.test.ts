@@ -49,7 +49,7 @@ forEachDatabase('watching publications', (database) => {
   let locker: TestLocker
   beforeAll(async () => {
     house = await testbed.open({ DATABASE_URL: database.url })
-    noWait = await testbed.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
+    noWait = await testbed.open({ DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=0' })
   })
   beforeEach(async () => {
     // Remove what earlier tests left to watch.
@@ -167,7 +167,7 @@ forEachDatabase('watching publications', (database) => {
 })
 
 it('ANCH-07 AMB-64 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
-  const [house, off] = [await testbed.open(), await testbed.open({ ANCHOR_KIND: 'off' })]
+  const [house, off] = [await testbed.open(), await testbed.open({ ANCHORS: 'off' })]
   const asked = testbed.node.calls.length
   for (const { gateway } of [house, off]) await watch(gateway.context, STATEMENTS)
   expect(testbed.node.calls.slice(asked)).toEqual([])

@@ -40,7 +40,7 @@ beforeAll(async () => {
   market.clock.advance(Math.floor((Date.now() - market.clock.now()) / 1000))
   const write = (line: string) => void logged.push(line)
   const log = createLog('debug', { write, writeSoon: write, flush() {} })
-  shop = await sponsored.open({ PAYMENT_ATTEST_PUSH: 'true' }, { log })
+  shop = await sponsored.open({ PUBLISH: 'statements,payments' }, { log })
 })
 afterAll(async () => {
   await sponsored.close()

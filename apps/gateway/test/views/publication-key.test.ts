@@ -34,7 +34,7 @@ async function openWith(lamports: number, variables: Variables = {}) {
   const key = toBase58(ed25519Signer(seed).publicKey)
   const give = (amount: number) => giveSol(harbour.chain, address(key), BigInt(amount))
   if (lamports > 0) give(lamports)
-  const own = { PUBLICATION_KEY: seed.toString('hex'), PUBLICATION_LOW_BALANCE_LAMPORTS: String(LOW) }
+  const own = { PUBLICATION_KEY: seed.toString('hex'), ANCHORS: `memo,low_balance=${LOW}` }
   const house = await harbour.open({ ...own, ...variables })
   return { house, key, give }
 }

@@ -11,7 +11,7 @@ const testbed = forAllTests(() => startAnchorTestbed())
 forEachDatabase('what everybody may know', (database) => {
   let house: TestGateway
   beforeAll(async () => {
-    house = await testbed.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' })
+    house = await testbed.open({ DATABASE_URL: database.url, PUBLISH: 'on_request' })
   })
   const stats = async () => (await house.send<Stats>('GET', '/v1/stats')).body
 
@@ -50,7 +50,7 @@ forEachDatabase('what everybody may know', (database) => {
   })
 
   it('T-61 no public look-up leads from a hash, a digest or a transaction to a receipt or a locker', async () => {
-    const house = await testbed.open({ ATTEST_PUSH: 'false' })
+    const house = await testbed.open({ PUBLISH: 'on_request' })
     const locker = await filledLocker(house)
     const { attestation } = await attest(house, locker)
     const unpublished = attestation.envelope!.statement_digest

@@ -18,13 +18,13 @@ export interface MonitorSettings {
 const YEAR = 31_536_000
 
 export function readMonitorSettings(settings: SettingsReader): MonitorSettings {
-  const seconds = (name: string, fallback: number, min: number) => settings.integer(name, fallback, { min, max: YEAR })
-  const address = (name: string) => (settings.text(name) === '' ? null : settings.url(name, ''))
+  const seconds = (name: string, min: number) => settings.integer(name, { min, max: YEAR })
+  const address = (name: string) => settings.url(name) || null
   return {
-    intervalSeconds: seconds('MONITOR_SECONDS', 60, 0),
-    toleranceSeconds: seconds('MONITOR_TOLERANCE_SECONDS', 600, 1),
-    anchorSeconds: seconds('MONITOR_ANCHOR_SECONDS', 10_800, 0),
-    unreachableSeconds: seconds('MONITOR_UNREACHABLE_SECONDS', 1800, 1),
+    intervalSeconds: seconds('MONITOR_SECONDS', 0),
+    toleranceSeconds: seconds('MONITOR_TOLERANCE_SECONDS', 1),
+    anchorSeconds: seconds('MONITOR_ANCHOR_SECONDS', 0),
+    unreachableSeconds: seconds('MONITOR_UNREACHABLE_SECONDS', 1),
     rpcUrl: address('MONITOR_RPC_URL'),
     webhookUrl: address('MONITOR_WEBHOOK_URL'),
   }

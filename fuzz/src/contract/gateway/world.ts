@@ -75,11 +75,10 @@ export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWor
   const gateway = await startTestGateway(
     {
       ...chains.variables,
-      ...identityProvider('SPONSOR_OIDC', issuer),
-      ...identityProvider('ATTEST_JWT', issuer),
-      SPONSOR_OIDC_SUBJECTS: 'sponsor',
+      SPONSOR_OIDC: `${identityProvider(issuer)},subject=sponsor`,
+      ATTEST_JWT: identityProvider(issuer),
       INTERNAL_SECRET: OPERATOR_SECRET,
-      OPERATOR_ACTORS: 'secret',
+      ADMINS: 'secret',
       ORACLE_CALLBACK_SECRET: ORACLE_SECRET,
       MAX_LOCKERS_PER_OWNER: '1000000',
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),
@@ -170,8 +169,8 @@ export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWor
 /** What every address on the web holds, as far as this gateway can see. */
 const WEB_PAGE = { contentType: 'text/plain', size: 5 }
 
-function identityProvider(name: string, { issuer, jwksUrl }: OidcIssuer): Record<string, string> {
-  return { [`${name}_ISSUER`]: issuer, [`${name}_AUDIENCE`]: TEST_AUDIENCE, [`${name}_JWKS_URL`]: jwksUrl }
+function identityProvider({ issuer, jwksUrl }: OidcIssuer): string {
+  return `issuer=${issuer},audience=${TEST_AUDIENCE},jwks=${jwksUrl}`
 }
 
 /** The locker of a receipt, with or without it. */

@@ -50,7 +50,7 @@ export async function openDoors({
     DATABASE_URL: databaseUrl,
     DNS_SERVERS: dnsServer,
     MAX_LOCKERS_PER_OWNER: '1000000',
-    S3_DOOR: 'on',
+    S3: 'on',
   })
   opened.defer(() => gateway.stop())
   const line = openLine(gateway.url)

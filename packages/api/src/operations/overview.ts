@@ -10,7 +10,7 @@ export const OperatorIdentity = Type.Object(
   {
     identity: Type.String({ description: 'As the audit log names it.' }),
     kind: Words(['oidc', 'secret', 'development']),
-    may_act: Type.Boolean({ description: 'Whether OPERATOR_ACTORS names this identity.' }),
+    may_act: Type.Boolean({ description: 'Whether ADMINS names this identity.' }),
   },
   { title: 'OperatorIdentity' },
 )

@@ -10,7 +10,7 @@ import type { Variables } from '@svc/service/program/config'
 import { freePort } from '../free-port.ts'
 
 /** Tests send more requests than people do. Tests of the limits set their own. */
-const NO_LIMITS = { MAX_REQUESTS_AT_ONCE: '0', RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_IDENTITY: '0' }
+const NO_LIMITS = { MAX_REQUESTS_AT_ONCE: '0', RATE_LIMITS: 'address=0/min,identity=0/min' }
 
 /** Jobs run when a test drains the queue. Tests of the workers enable them. */
 const NO_WORKERS = { RUN_JOBS: 'false' }
@@ -31,6 +31,7 @@ export async function startTestAgent(variables: Variables = {}, overrides?: Over
       ...NO_LIMITS,
       ...NO_WORKERS,
       ...variables,
+      RATE_LIMITS: `${NO_LIMITS.RATE_LIMITS},${variables.RATE_LIMITS ?? ''}`,
     })
     const agent = await startAgent(config, secrets, { resolve: knowsNoHost, ...overrides })
     return {

@@ -1,7 +1,7 @@
 // Settings of the development environment, in addition to the gateway's.
 
 import { accessSync, constants } from 'node:fs'
-import { SettingsReader, type Variables } from '@svc/service/program/config'
+import { type Settings, SettingsReader, type Variables } from '@svc/service/program/config'
 
 export interface DevSettings {
   primaryRpcPort: number
@@ -18,18 +18,52 @@ export interface DevSettings {
 
 const DEFAULT_RPC_PORT = 8899
 
-export function readDevSettings(variables: Variables): { dev: DevSettings; asked: Map<string, string> } {
-  const settings = new SettingsReader(variables)
+/** Only for `npm start`. `npm run docs` writes `.env.example` of this package from this table. */
+export const DEV_SETTINGS: Settings = {
+  DEV_PRIMARY_RPC_PORT: {
+    group: 'should look at',
+    default: String(DEFAULT_RPC_PORT),
+    help: "Port of the local primary chain's JSON-RPC",
+  },
+  DEV_PRIMARY_WEBSOCKET_PORT: {
+    group: 'should look at',
+    help: 'A second port for its websockets, where stock clients look for them; 0 for none; when empty, 8900 beside the port 8899',
+  },
+  DEV_EVM_RPC_PORT: { group: 'should look at', default: '8545', help: "Port of the local EVM chain's JSON-RPC" },
+  DEV_SAS_PROGRAM_SO: {
+    group: 'tuning',
+    help: "A binary of the attestation registry's program, in place of the stand-in",
+  },
+  AGENT_PORT: {
+    group: 'should look at',
+    default: '8403',
+    help: 'Port of the agent service, whose other settings are in apps/agent/.env.example',
+  },
+  WITNESS_PORT: {
+    group: 'should look at',
+    default: '8404',
+    help: 'Port of the witness, whose other settings are in apps/witness/.env.example',
+  },
+  AGENT_DATABASE_URL: {
+    group: 'tuning',
+    isSecret: true,
+    help: 'Database of the agent service; without it an embedded one in its folder, agent in DATA_DIR',
+  },
+}
+
+export function readDevSettings(variables: Variables): { dev: DevSettings; asked: ReadonlySet<string> } {
+  const settings = new SettingsReader(variables, DEV_SETTINGS)
   const port = { min: 0, max: 65_535 }
   const registryProgram = readableFile(settings, 'DEV_SAS_PROGRAM_SO')
-  const primaryRpcPort = settings.integer('DEV_PRIMARY_RPC_PORT', DEFAULT_RPC_PORT, port)
+  const primaryRpcPort = settings.integer('DEV_PRIMARY_RPC_PORT', port)
+  const hasWebSockets = settings.text('DEV_PRIMARY_WEBSOCKET_PORT') !== ''
   const webSockets = primaryRpcPort === DEFAULT_RPC_PORT ? DEFAULT_RPC_PORT + 1 : 0
   const dev = {
     primaryRpcPort,
-    primaryWebSocketPort: settings.integer('DEV_PRIMARY_WEBSOCKET_PORT', webSockets, port),
-    evmRpcPort: settings.integer('DEV_EVM_RPC_PORT', 8545, port),
-    agentPort: settings.integer('AGENT_PORT', 8403, port),
-    witnessPort: settings.integer('WITNESS_PORT', 8404, port),
+    primaryWebSocketPort: hasWebSockets ? settings.integer('DEV_PRIMARY_WEBSOCKET_PORT', port) : webSockets,
+    evmRpcPort: settings.integer('DEV_EVM_RPC_PORT', port),
+    agentPort: settings.integer('AGENT_PORT', port),
+    witnessPort: settings.integer('WITNESS_PORT', port),
     agentDatabaseUrl: settings.text('AGENT_DATABASE_URL'),
     ...(registryProgram && { registryProgram }),
   }

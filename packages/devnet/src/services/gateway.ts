@@ -17,10 +17,7 @@ import { migrateByCopy } from '../migrate-by-copy.ts'
 /** Tests send more requests than people do. Tests of the limits set their own. */
 const NO_LIMITS = {
   MAX_REQUESTS_AT_ONCE: '0',
-  RATE_LIMIT_ADDRESS: '0',
-  RATE_LIMIT_RECEIPT: '0',
-  RATE_LIMIT_SIGNER: '0',
-  STATEMENTS_PER_DAY: '0',
+  RATE_LIMITS: 'address=0/min,statements=0/day,signer=0/min,receipt=0/min',
 }
 
 /** They take a third of a start, and whether they happen to be built changes answers. Tests of pages name their folder. */
@@ -45,6 +42,7 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
       ...NO_PAGES,
       ...NO_WORKERS,
       ...variables,
+      RATE_LIMITS: `${NO_LIMITS.RATE_LIMITS},${variables.RATE_LIMITS ?? ''}`,
     })
     await migrateByCopy(secrets.databaseUrl, migrations)
     const gateway = await startGateway(config, secrets, overrides)

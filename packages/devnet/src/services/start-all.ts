@@ -131,7 +131,7 @@ function startGatewayProcesses(config: Config, secrets: Secrets, variables: Vari
 
 /** The agent service uses the gateway's settings, except those that each service must have for itself. */
 function variablesOfAgent(variables: Variables, { dataDir, http }: Config, dev: DevSettings): Variables {
-  const { BASE_URL, ...shared } = variables
+  const { BASE_URL, RATE_LIMITS, ...shared } = variables
   return {
     ...shared,
     PORT: String(dev.agentPort),

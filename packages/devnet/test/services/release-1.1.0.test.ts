@@ -45,7 +45,7 @@ async function openData(dialect: 'sqlite' | 'postgres', unknown = '') {
     {
       DATA_DIR: folder,
       LOGBOOK_DIR: logbook,
-      S3_DOOR: 'on',
+      S3: 'on',
       BASE_URL: 'https://gateway.example',
       ...(database && { DATABASE_URL: database.url }),
     },

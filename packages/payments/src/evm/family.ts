@@ -1,4 +1,5 @@
 import type { EvmNetwork } from '@svc/api/networks'
+import { readInteger } from '@svc/service/program/config'
 import { type Family, PROBE_TIMEOUT_MS } from '../family.ts'
 import { createEvmBalanceReader } from './balance-reader.ts'
 import { connectEvm } from './nodes.ts'
@@ -8,13 +9,19 @@ import { createEvmDecimalsReader } from './token-decimals.ts'
 
 export type EvmFinality = Required<Pick<EvmPaymentReaderOptions, 'confirmations' | 'finality'>>
 
+const BLOCKS = { min: 1, max: 10_000 }
+
 export const evmFamily: Family<EvmNetwork, EvmFinality, EvmPayerNode> = {
   isAddress: (text) => /^0x[0-9a-fA-F]{40}$/.test(text),
 
-  readFinality: (settings, prefix) => ({
-    confirmations: settings.integer(`${prefix}_CONFIRMATIONS`, 1, { min: 1, max: 10_000 }),
-    finality: settings.oneOf(`${prefix}_FINALITY`, ['latest-confirmations', 'finalized'], 'latest-confirmations'),
-  }),
+  /** A number of blocks that must hold the payment or stand on one that does, or the chain's own word. */
+  readFinality: (settings, what, text = '1') =>
+    text === 'finalized'
+      ? { confirmations: 1, finality: 'finalized' }
+      : {
+          confirmations: readInteger(settings, `${what} must be finalized or a number of blocks: it`, text, BLOCKS),
+          finality: 'latest-confirmations',
+        },
 
   open: (network, { rpcUrls, quorum }, finality) => ({
     reader: createEvmPaymentReader({ rpcUrls, chainId: network.chainId, quorum, ...finality }),

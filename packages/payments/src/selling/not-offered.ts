@@ -1,6 +1,6 @@
 // Why assets cannot be paid with right now, and what an operator does about it.
 
-import { type Asset, type OraclePrice, priceSettings } from '@svc/api/assets'
+import { type Asset, type OraclePrice, tokenKey } from '@svc/api/assets'
 import type { NotOffered } from '@svc/api/info'
 import type { Network } from '@svc/api/networks'
 import type { Leg } from '../legs.ts'
@@ -28,7 +28,7 @@ export function listNotOffered({ assets, legs, isConfigured, ...states }: LegSta
     }
     const leg = legs.find(({ of }) => of === asset)
     if (!leg) {
-      const message = `${settingOf(asset)} is not set: ${asset.ticker} on ${named.network} is left out of quotes`
+      const message = `TOKENS has no ${tokenKey(asset)}=…: ${asset.ticker} on ${named.network} is left out of quotes`
       return [{ ...named, reason: 'asset_not_configured', message }]
     }
     return reasonsOf(leg, states).map((reason) => ({ ...named, ...reason }))
@@ -59,11 +59,6 @@ export function warningsOf(notOffered: readonly NotOffered[]): string[] {
   return [...new Set(notOffered.filter(({ reason }) => !chosen.includes(reason)).map(({ message }) => message))]
 }
 
-/** Only an asset whose address a setting names can be without one. */
-function settingOf({ address }: Asset): string {
-  return typeof address === 'string' ? address : address.setting
-}
-
 function withoutAccount({ of, asset, wallet, payTo }: Leg): string {
   return `the treasury has no token account for ${of.ticker} on ${of.network.name} (${payTo}): it is left out of quotes until the account exists. Anybody can create it: spl-token create-account ${asset} --owner ${wallet} --fee-payer KEYPAIR.json`
 }
@@ -73,5 +68,5 @@ function unknownAccount({ of }: Leg): string {
 }
 
 function withoutPrice(price: OraclePrice): string {
-  return `no price of ${price.symbol} is known: it is left out of quotes until ORACLE_URL gives one or ${priceSettings(price).fallback} is set`
+  return `no price of ${price.symbol} is known: it is left out of quotes until ORACLE_URL gives one or FALLBACK_USD has ${price.symbol}=…`
 }

@@ -1,8 +1,8 @@
 // Settings of a service that sells: chains, treasuries, exchange rates, how long a quote is valid.
 
-import { ASSETS, type Asset, type OraclePrice, priceSettings, pricesOf } from '@svc/api/assets'
-import { NETWORKS, type Network } from '@svc/api/networks'
-import type { SettingsReader } from '@svc/service/program/config'
+import { ASSETS, type Asset, pricesOf, tokenKey } from '@svc/api/assets'
+import { NETWORKS, type Network, ROLES } from '@svc/api/networks'
+import { type Renamed, readInteger, type Settings, type SettingsReader } from '@svc/service/program/config'
 import { parseDecimal } from '../amounts.ts'
 import { type Finality, familyOf } from '../families.ts'
 import type { ConfiguredAsset } from '../legs.ts'
@@ -58,13 +58,113 @@ const DEVELOPMENT_WALLETS = new Set(
 )
 
 const DAY = 86_400
+/** Prices older than this are not used. */
+const MAX_PRICE_AGE_SECONDS = 120
+
+/** Of every service that sells. What a network needs follows from its declaration. */
+export const SALES_SETTINGS: Settings = {
+  ...Object.fromEntries(NETWORKS.flatMap(networkSettings)),
+  FALLBACK_USD: {
+    group: 'should look at',
+    help: 'USD for one coin once no price of the last hour is known: SOL=150,MON=0.02; nothing is then sold for a coin that is not in it',
+  },
+  TOKENS: {
+    group: 'tuning',
+    help: `Mint or contract of tokens that have no address of their own: ${namedTokens(ASSETS).join('=…,')}=…; a token that is not in it is not offered`,
+  },
+  RPC_QUORUM: {
+    group: 'tuning',
+    help: `How many nodes of a network must agree before money or an anchor is decided on: ${networkKeys().join('=1,')}=1; above 1, each node needs a host of its own; when empty, a majority of three or more nodes with hosts of their own, otherwise 1`,
+  },
+  FINALITY: {
+    group: 'tuning',
+    help: `How sure a payment must be: ${NETWORKS.map((network) => `${networkKey(network)}=${network.family === 'evm' ? '1 (that many blocks hold it or stand on it) or finalized' : 'confirmed or finalized'}`).join(', ')}`,
+  },
+  QUOTE_TTL_SECONDS: { group: 'tuning', default: '300', help: 'How long a quote can be paid' },
+  LATE_CONFIRM_HOURS: {
+    group: 'tuning',
+    default: '24',
+    help: "For how long after a quote's end a payment made in time may still be confirmed",
+  },
+  PAYMENT_TIME_SKEW_SECONDS: {
+    group: 'tuning',
+    default: '30',
+    help: "How far a chain's clock may run behind ours",
+  },
+  ORACLE_URL: {
+    group: 'tuning',
+    default: 'https://hermes.pyth.network',
+    help: 'Price server that speaks the Hermes protocol',
+  },
+  ORACLE_API_KEY: { group: 'tuning', isSecret: true, help: 'Access key of the price server, where it wants one' },
+}
+
+const IN_TOKENS = 'write it into TOKENS, as'
+const IN_ASSETS = 'the feed of an asset is part of its declaration: take this setting away'
+
+/** The names of 1.1.0. */
+export const RENAMED_SALES_SETTINGS: Renamed = {
+  ORACLE_MAX_AGE_SECONDS: 'prices older than 120 seconds are not used: take this setting away',
+  BETA_MINT: `${IN_TOKENS} primary.BETA=<mint>`,
+  EVM_USDT0_CONTRACT: `${IN_TOKENS} evm.USDT0=<contract>`,
+  EVM_WETH_CONTRACT: `${IN_TOKENS} evm.WETH=<contract>`,
+  PRIMARY_RPC_QUORUM: 'write it into RPC_QUORUM, as primary=2',
+  EVM_RPC_QUORUM: 'write it into RPC_QUORUM, as evm=2',
+  PRIMARY_COMMITMENT: 'write it into FINALITY, as primary=finalized',
+  EVM_CONFIRMATIONS: 'write it into FINALITY, as evm=3',
+  EVM_FINALITY: 'write it into FINALITY, as evm=finalized; for latest-confirmations, the number of blocks',
+  ORACLE_FEED_SOL: IN_ASSETS,
+  ORACLE_FEED_MON: IN_ASSETS,
+  ORACLE_FEED_ETH: IN_ASSETS,
+  FALLBACK_USD_SOL: 'write it into FALLBACK_USD, as SOL=150',
+  FALLBACK_USD_MON: 'write it into FALLBACK_USD, as MON=0.02',
+  FALLBACK_USD_ETH: 'write it into FALLBACK_USD, as ETH=2500',
+}
+
+function networkSettings(network: Network): [name: string, setting: Settings[string]][] {
+  const { title, family } = network
+  const [nodes, treasury] = settingsOf(network)
+  const chain = family === 'evm' ? `${title} (chain ${network.chainId})` : title
+  return [
+    [
+      nodes,
+      {
+        group: network === ROLES.publication ? 'must set' : 'should look at',
+        isSecret: true,
+        help: `Addresses of nodes of ${chain}, with commas between; all are asked, and the quorum decides`,
+      },
+    ],
+    [
+      treasury,
+      {
+        group: network === ROLES.publication ? 'must set' : 'should look at',
+        help: `Wallet on ${title} that is paid${family === 'solana' ? '; its token accounts must exist for tokens to be offered' : ''}`,
+      },
+    ],
+  ]
+}
+
+/** What stands for a network in settings that are about all of them. */
+function networkKey({ settings }: Network): string {
+  return settings.toLowerCase()
+}
+
+function networkKeys(): string[] {
+  return NETWORKS.map(networkKey)
+}
+
+function namedTokens(assets: readonly Asset[]): string[] {
+  return assets.filter(({ address }) => address === null).map(tokenKey)
+}
 
 export function readSalesConfig(
   settings: SettingsReader,
   isProduction: boolean,
   assets: readonly Asset[] = ASSETS,
 ): [SalesConfig, SalesSecrets] {
-  const chains = NETWORKS.map((network) => readChain(settings, network))
+  const quorums = settings.pairs('RPC_QUORUM', networkKeys())
+  const finalities = settings.pairs('FINALITY', networkKeys())
+  const chains = NETWORKS.map((network) => readChain(settings, network, { quorums, finalities }))
   const paid = chains.flatMap(({ network, config }) => (config ? [[network, config] as const] : []))
   if (isProduction) {
     for (const [, { treasury }] of paid) {
@@ -78,16 +178,20 @@ export function readSalesConfig(
   }
   const prices = pricesOf(assets)
   const config: SalesConfig = {
-    quoteTtlSeconds: settings.integer('QUOTE_TTL_SECONDS', 300, { min: 1, max: DAY }),
-    lateConfirmSeconds: settings.integer('LATE_CONFIRM_HOURS', 24, { min: 0, max: 8760 }) * 3600,
-    timeSkewSeconds: settings.integer('PAYMENT_TIME_SKEW_SECONDS', 30, { min: 0, max: DAY }),
+    quoteTtlSeconds: settings.integer('QUOTE_TTL_SECONDS', { min: 1, max: DAY }),
+    lateConfirmSeconds: settings.integer('LATE_CONFIRM_HOURS', { min: 0, max: 8760 }) * 3600,
+    timeSkewSeconds: settings.integer('PAYMENT_TIME_SKEW_SECONDS', { min: 0, max: DAY }),
     chains: new Map(paid),
-    assets: assets.map((of) => ({ of, address: assetAddress(settings, of) })),
+    assets: configuredAssets(settings, assets),
     oracle: {
-      url: settings.url('ORACLE_URL', 'https://hermes.pyth.network'),
-      maxAgeSeconds: settings.integer('ORACLE_MAX_AGE_SECONDS', 120, { min: 1, max: DAY }),
-      feeds: Object.fromEntries(prices.map((price) => [price.symbol, feed(settings, price)])),
-      fallback: Object.fromEntries(prices.flatMap((price) => fallbackRate(settings, price))),
+      url: settings.url('ORACLE_URL'),
+      maxAgeSeconds: MAX_PRICE_AGE_SECONDS,
+      feeds: Object.fromEntries(prices.map(({ symbol, feed }) => [symbol, feed])),
+      fallback: readPrices(
+        settings,
+        'FALLBACK_USD',
+        prices.map(({ symbol }) => symbol),
+      ),
     },
   }
   const rpcUrls = new Map(chains.map((chain) => [chain.network, chain.rpcUrls]))
@@ -99,14 +203,21 @@ export function settingsOf({ settings }: Network): [rpcUrls: string, treasury: s
   return [`${settings}_RPC_URLS`, `${settings}_TREASURY`]
 }
 
-function readChain(settings: SettingsReader, network: Network) {
+type ByNetwork = ReadonlyMap<string, string[]>
+
+function readChain(
+  settings: SettingsReader,
+  network: Network,
+  { quorums, finalities }: { quorums: ByNetwork; finalities: ByNetwork },
+) {
   const [nodes, wallet] = settingsOf(network)
+  const key = networkKey(network)
   const rpcUrls = urls(settings, nodes)
-  const treasury = optional(settings, wallet, network)
+  const treasury = readTreasury(settings, wallet, network)
   if (Boolean(treasury) !== rpcUrls.length > 0)
     settings.problem(`${wallet} and ${nodes} belong together: set both or none`)
-  const needed = quorum(settings, `${network.settings}_RPC_QUORUM`, rpcUrls)
-  const finality = familyOf(network).readFinality(settings, network.settings)
+  const needed = quorum(settings, { key, nodes, rpcUrls, text: quorums.get(key)?.at(-1) })
+  const finality = familyOf(network).readFinality(settings, `FINALITY: ${key}`, finalities.get(key)?.at(-1))
   const config: ChainConfig | null = treasury === null ? null : { treasury, quorum: needed, finality }
   return { network, rpcUrls, config }
 }
@@ -124,47 +235,57 @@ function urls(settings: SettingsReader, name: string): string[] {
  * By default a majority of three or more nodes: one may lie or be away. A majority of two is both, so that each could stop
  * all sales. Two addresses of one host are one party, whose word must not count twice.
  */
-function quorum(settings: SettingsReader, name: string, rpcUrls: readonly string[]): number {
-  const nodes = rpcUrls.length
-  const haveOwnHosts = new Set(rpcUrls.map(nodeName)).size === nodes
-  const byDefault = nodes >= 3 && haveOwnHosts ? Math.floor(nodes / 2) + 1 : 1
-  const wanted = settings.integer(name, byDefault, { min: 1, max: 100 })
-  settings.asked.set(name, '')
-  const urls = name.replace('QUORUM', 'URLS')
-  if (wanted > Math.max(nodes, 1)) settings.problem(`${name} is ${wanted}, but ${urls} has ${nodes}`)
+function quorum(
+  settings: SettingsReader,
+  { key, nodes, rpcUrls, text }: { key: string; nodes: string; rpcUrls: readonly string[]; text: string | undefined },
+): number {
+  const count = rpcUrls.length
+  const haveOwnHosts = new Set(rpcUrls.map(nodeName)).size === count
+  const byDefault = count >= 3 && haveOwnHosts ? Math.floor(count / 2) + 1 : 1
+  const what = `RPC_QUORUM: ${key}`
+  const wanted = text === undefined ? byDefault : readInteger(settings, what, text, { min: 1, max: 100 })
+  if (wanted > Math.max(count, 1)) settings.problem(`${what} is ${wanted}, but ${nodes} has ${count}`)
   if (wanted > 1 && !haveOwnHosts)
-    settings.problem(`${name} needs every node at a host of its own, but ${urls} has two at one host`)
+    settings.problem(`${what} needs every node at a host of its own, but ${nodes} has two at one host`)
   return wanted
 }
 
-function assetAddress(settings: SettingsReader, { network, address }: Asset): string | null {
-  if (typeof address === 'string') return address
-  return optional(settings, address.setting, network)
+function configuredAssets(settings: SettingsReader, assets: readonly Asset[]): ConfiguredAsset[] {
+  const given = settings.pairs('TOKENS', namedTokens(assets))
+  return assets.map((of) => {
+    const address = of.address ?? given.get(tokenKey(of))?.at(-1) ?? null
+    if (address !== null && of.address === null && !familyOf(of.network).isAddress(address))
+      settings.problem(`TOKENS: ${tokenKey(of)} is not an address of its chain: "${address}"`)
+    return { of, address }
+  })
 }
 
-function feed(settings: SettingsReader, price: OraclePrice): string {
-  return settings.text(priceSettings(price).feed, price.feed)
-}
-
-function fallbackRate(settings: SettingsReader, price: OraclePrice): [symbol: string, usd: string][] {
-  const { fallback } = priceSettings(price)
-  return settings.text(fallback) === '' ? [] : [[price.symbol, usd(settings, fallback, '')]]
-}
-
-function optional(settings: SettingsReader, name: string, network: Network): string | null {
+function readTreasury(settings: SettingsReader, name: string, network: Network): string | null {
   const text = settings.text(name)
   if (text && !familyOf(network).isAddress(text)) settings.problem(`${name} is not an address of its chain: "${text}"`)
   return text || null
 }
 
 /** A positive decimal number of dollars, as text. */
-export function usd(settings: SettingsReader, name: string, fallback: string): string {
-  const text = settings.text(name, fallback)
-  if (isPositive(text)) return text
-  settings.problem(`${name} must be a positive decimal number, not "${text}"`)
-  return fallback
+export function usd(settings: SettingsReader, name: string): string {
+  const text = settings.text(name)
+  if (!isPositive(text)) settings.problem(`${name} must be a positive decimal number, not "${text}"`)
+  return text
 }
 
-export function isPositive(text: string): boolean {
+/** Such numbers under keys, with the defaults of those that are not given. */
+export function readPrices(
+  settings: SettingsReader,
+  name: string,
+  keys: readonly string[],
+): Readonly<Record<string, string>> {
+  const prices = [...settings.pairs(name, keys)].map(([key, texts]) => [key, texts.at(-1) ?? ''] as const)
+  for (const [key, text] of prices) {
+    if (!isPositive(text)) settings.problem(`${name}: ${key} must be a positive decimal number, not "${text}"`)
+  }
+  return Object.fromEntries(prices)
+}
+
+function isPositive(text: string): boolean {
   return (parseDecimal(text)?.digits ?? 0n) > 0n
 }

@@ -13,9 +13,11 @@ export type SolanaFinality = Required<Pick<SolanaPaymentReaderOptions, 'commitme
 export const solanaFamily: Family<SolanaNetwork, SolanaFinality, SolanaPayerNode> = {
   isAddress: (text) => fromBase58(text, 32) !== null,
 
-  readFinality: (settings, prefix) => ({
-    commitment: settings.oneOf(`${prefix}_COMMITMENT`, ['confirmed', 'finalized'], 'confirmed'),
-  }),
+  readFinality(settings, what, text = 'confirmed') {
+    if (text !== 'confirmed' && text !== 'finalized')
+      settings.problem(`${what} must be confirmed or finalized, not "${text}"`)
+    return { commitment: text === 'finalized' ? 'finalized' : 'confirmed' }
+  },
 
   open: (network, { rpcUrls, quorum }, finality) => ({
     reader: createSolanaPaymentReader({ rpcUrls, genesisHash: network.genesisHash, quorum, ...finality }),

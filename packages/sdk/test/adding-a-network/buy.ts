@@ -33,10 +33,7 @@ const gateway = await startTestGateway({
   BASE_TREASURY: DEV_TREASURY.address,
   ECLIPSE_RPC_URLS: eclipse.url,
   ECLIPSE_TREASURY: TREASURY.address,
-  SPONSOR_OIDC_ISSUER: issuer.issuer,
-  SPONSOR_OIDC_AUDIENCE: TEST_AUDIENCE,
-  SPONSOR_OIDC_JWKS_URL: issuer.jwksUrl,
-  SPONSOR_OIDC_SERVICES: 'sponsor',
+  SPONSOR_OIDC: `issuer=${issuer.issuer},audience=${TEST_AUDIENCE},jwks=${issuer.jwksUrl},subject=sponsor`,
 })
 
 const [payer] = DEV_PAYERS as [(typeof DEV_PAYERS)[0] & object]

@@ -7,7 +7,7 @@ import { errorOf, newEd25519, useHouse } from '../lockers.ts'
 const MiB = 1024 * 1024
 const signer = newEd25519()
 let locker: Locker
-const house = useHouse({ SESSION_PART_MAX_BYTES: String(4 * MiB) })
+const house = useHouse({ FILE_LIMITS: `part_bytes=${4 * MiB}` })
 beforeAll(async () => {
   locker = await house.locker(signer)
 })

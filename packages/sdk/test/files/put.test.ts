@@ -13,7 +13,7 @@ const MiB = 1024 * 1024
 const signer = newEd25519()
 let locker: Locker
 const folder = useFolder()
-const house = useHouse({ SESSION_PART_MAX_BYTES: String(4 * MiB) })
+const house = useHouse({ FILE_LIMITS: `part_bytes=${4 * MiB}` })
 beforeAll(async () => {
   locker = await house.locker(signer)
 })

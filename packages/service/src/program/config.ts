@@ -1,5 +1,4 @@
-// Reads settings from a record of variables, and those that every service has. All problems are reported at once. The
-// reader keeps the names it was asked for, so that a test can compare them with `.env.example`.
+// Settings of a service: declared in one table each, read from a record of variables. All problems are reported at once.
 
 import { Resolver } from 'node:dns'
 import { readFileSync, statSync } from 'node:fs'
@@ -8,6 +7,25 @@ import { resolve } from 'node:path'
 import type { LogLevel } from './log.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
+
+/** In the order in which an operator meets them. */
+export const GROUPS = ['must set', 'should look at', 'providers', 'tuning'] as const
+
+export interface Setting {
+  group: (typeof GROUPS)[number]
+  /** One sentence. */
+  help: string
+  /** The text that stands for an unset or empty variable. */
+  default?: string
+  /** A secret NAME may also be given as NAME_FILE, the name of a file that holds it. No problem quotes it. */
+  isSecret?: true
+}
+
+/** Every setting of a service by its name. */
+export type Settings = Readonly<Record<string, Setting>>
+
+/** What to write in place of settings that are gone: old name → the new one, and how to write its value. */
+export type Renamed = Readonly<Record<string, string>>
 
 export class ConfigError extends Error {
   override name = 'ConfigError'
@@ -18,47 +36,119 @@ export class ConfigError extends Error {
 }
 
 export class SettingsReader {
-  readonly asked = new Map<string, string>()
+  /** The names that were read. */
+  readonly asked = new Set<string>()
   readonly #variables: Variables
+  readonly #declared: Settings
   readonly #problems: string[] = []
+  readonly #files = new Map<string, string | null>()
+  /** Whether settings are only looked at: then nothing is written, not even a development key. */
+  readonly isCheck: boolean
 
-  constructor(variables: Variables) {
+  constructor(variables: Variables, declared: Settings, renamed: Renamed = {}, { isCheck = false } = {}) {
+    this.isCheck = isCheck
     this.#variables = variables
+    this.#declared = declared
+    for (const [name, advice] of Object.entries(renamed)) {
+      const given = [name, `${name}_FILE`].find((variable) => variables[variable] && !this.#isKnown(variable))
+      if (given) this.problem(`${given} is gone: ${advice}`)
+    }
   }
 
-  /** The text of a variable, or `fallback` when it is unset or empty. */
-  text(name: string, fallback = ''): string {
-    this.asked.set(name, fallback)
-    return this.#variables[name] || fallback
+  #isKnown(variable: string): boolean {
+    const { [variable.replace(/_FILE$/, '')]: secret } = this.#declared
+    return variable in this.#declared || (variable.endsWith('_FILE') && secret?.isSecret === true)
+  }
+
+  /** The text of a setting, or its default when it is unset or empty. */
+  text(name: string): string {
+    const { default: fallback = '', isSecret } = this.#setting(name)
+    return (isSecret ? this.secret(name)?.text : this.#variables[name]) || fallback
+  }
+
+  defaultOf(name: string): string {
+    return this.#setting(name).default ?? ''
+  }
+
+  /** A secret by value, or from the file that NAME_FILE names. Null when neither is set. */
+  secret(name: string): GivenSecret | null {
+    if (!this.#setting(name).isSecret) throw new Error(`${name} is not declared as a secret`)
+    const text = this.#variables[name]
+    const variable = `${name}_FILE`
+    const file = this.#variables[variable]
+    if (text) {
+      if (file) this.problem(`${name} and ${variable} are both set: leave one of them out`)
+      return { text, variable: name }
+    }
+    return file ? { text: this.file(variable, file), variable } : null
+  }
+
+  /** The text of a file that holds a secret. Null when it cannot be read, which is a problem of `variable`. */
+  file(variable: string, name: string): string | null {
+    const read = this.#files.get(name)
+    if (read !== undefined) return read
+    const text = readSecretFile(this, variable, name)
+    this.#files.set(name, text)
+    return text
   }
 
   /** The entries of a list with commas between, without the spaces around them. */
-  list(name: string, fallback = ''): string[] {
-    const entries = this.text(name, fallback).split(',')
-    return entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
+  list(name: string): string[] {
+    return entriesOf(this.text(name))
   }
 
-  integer(name: string, fallback: number, { min, max }: { min: number; max: number }): number {
-    const text = this.text(name, String(fallback))
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    if (value >= min && value <= max) return value
-    this.problem(`${name} must be an integer from ${min} to ${max}, not "${text}"`)
-    return fallback
+  integer(name: string, range: Range): number {
+    return readInteger(this, name, this.text(name), range)
   }
 
-  oneOf<const W extends string>(name: string, words: readonly W[], fallback: W): W {
-    const text = this.text(name, fallback)
+  oneOf<const W extends string>(name: string, words: readonly W[]): W {
+    const text = this.text(name)
     const word = words.find((candidate) => candidate === text)
     if (word) return word
     this.problem(`${name} must be one of ${words.join(', ')}, not "${text}"`)
-    return fallback
+    return words[0] as W
   }
 
-  /** An http(s) address without a trailing slash. */
-  url(name: string, fallback: string): string {
-    const text = this.text(name, fallback)
+  flag(name: string): boolean {
+    return this.oneOf(name, ['true', 'false']) === 'true'
+  }
+
+  /** `key=value` entries with commas between. A key that is not given has its default; `keys` are all that there are. */
+  pairs<const K extends string>(name: string, keys: readonly K[]): Map<K, string[]> {
+    return new Map([...this.#pairsOf(name, keys, this.defaultOf(name)), ...this.#pairsOf(name, keys, this.text(name))])
+  }
+
+  /** A word, which may have `key=value` entries behind it. */
+  choice<const W extends string, const K extends string>(
+    name: string,
+    words: readonly W[],
+    keys: readonly K[],
+  ): [W, Map<K, string[]>] {
+    const [text = '', ...rest] = this.list(name)
+    const word = words.find((candidate) => candidate === text)
+    if (!word) this.problem(`${name} must begin with one of ${words.join(', ')}, not "${text}"`)
+    return [word ?? (words[0] as W), this.#pairsOf(name, keys, rest.join(','))]
+  }
+
+  #pairsOf<const K extends string>(name: string, keys: readonly K[], text: string): Map<K, string[]> {
+    const { isSecret } = this.#setting(name)
+    const pairs = new Map<K, string[]>()
+    for (const entry of entriesOf(text)) {
+      const at = entry.indexOf('=')
+      const key = keys.find((candidate) => candidate === entry.slice(0, at).trim())
+      const value = entry.slice(at + 1).trim()
+      if (key && value) pairs.set(key, [...(pairs.get(key) ?? []), value])
+      else this.problem(`${name} has ${isSecret ? 'an entry' : `"${entry}"`} that is none of ${formOf(keys)}`)
+    }
+    return pairs
+  }
+
+  /** An http(s) address without a trailing slash; empty when the setting is. */
+  url(name: string, fallback = ''): string {
+    const text = this.text(name) || fallback
     const parsed = URL.parse(text)
-    if (parsed && /^https?:$/.test(parsed.protocol) && !parsed.search && !parsed.hash) return text.replace(/\/+$/, '')
+    if (text === '' || (parsed && /^https?:$/.test(parsed.protocol) && !parsed.search && !parsed.hash))
+      return text.replace(/\/+$/, '')
     this.problem(`${name} must be an http or https address, not "${text}"`)
     return fallback
   }
@@ -67,10 +157,43 @@ export class SettingsReader {
     this.#problems.push(description)
   }
 
+  problems(): string[] {
+    return [...new Set(this.#problems)]
+  }
+
   /** Throws one error that names every problem. */
   done(): void {
-    if (this.#problems.length > 0) throw new ConfigError(this.#problems)
+    if (this.#problems.length > 0) throw new ConfigError(this.problems())
   }
+
+  #setting(name: string): Setting {
+    this.asked.add(name)
+    const setting = this.#declared[name]
+    if (!setting) throw new Error(`${name} is not declared as a setting of this service`)
+    return setting
+  }
+}
+
+export interface Range {
+  min: number
+  max: number
+}
+
+/** `what` names the setting, or the part of one. */
+export function readInteger(settings: SettingsReader, what: string, text: string, { min, max }: Range): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= min && value <= max) return value
+  settings.problem(`${what} must be an integer from ${min} to ${max}, not "${text}"`)
+  return min
+}
+
+function entriesOf(text: string): string[] {
+  const entries = text.split(',').map((entry) => entry.trim())
+  return entries.filter((entry) => entry !== '')
+}
+
+function formOf(keys: readonly string[]): string {
+  return keys.map((key) => `${key}=…`).join(', ')
 }
 
 export interface GivenSecret {
@@ -80,16 +203,6 @@ export interface GivenSecret {
   variable: string
 }
 
-/** A secret by value, or from the file that a second variable names. Null when neither is set. No problem quotes it. */
-export function readSecret(settings: SettingsReader, variable: string): GivenSecret | null {
-  const text = settings.text(variable)
-  const fileVariable = `${variable}_FILE`
-  const file = settings.text(fileVariable)
-  if (text && file) settings.problem(`${variable} and ${fileVariable} are both set: leave one of them out`)
-  if (text) return { text, variable }
-  return file ? { text: readSecretFile(settings, fileVariable, file), variable: fileVariable } : null
-}
-
 function readSecretFile(settings: SettingsReader, variable: string, name: string): string | null {
   // In full: what cannot be read is often a name that was meant for another working directory.
   const file = resolve(name)
@@ -97,7 +210,10 @@ function readSecretFile(settings: SettingsReader, variable: string, name: string
     if (isReadableByOthers(file)) settings.problem(`${variable} can be read by others: chmod 600 ${file}`)
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    settings.problem(`${variable} cannot be read: ${(error as Error).message}`)
+    // Then it is not a name, but the secret itself.
+    const isTooLong = (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG'
+    const why = isTooLong ? 'write the name of a file, not what is in it' : (error as Error).message
+    settings.problem(`${variable} cannot be read: ${why}`)
     return null
   }
 }
@@ -121,20 +237,50 @@ export interface HttpSettings {
   maxRequestsAtOnce: number
 }
 
-export function readHttpSettings(settings: SettingsReader, mode: Mode, defaultPort: number): HttpSettings {
-  const port = settings.integer('PORT', defaultPort, { min: 0, max: 65_535 })
+/** Of every service that listens. */
+export const HTTP_SETTINGS = {
+  BASE_URL: {
+    group: 'must set',
+    help: 'Public address of this service, as it stands in every URL that it hands out; in development http://localhost and the port',
+  },
+  HOST: { group: 'should look at', default: '0.0.0.0', help: 'Address to listen on; npm start uses 127.0.0.1' },
+  PORT: { group: 'should look at', help: 'Port to listen on' },
+  TRUSTED_PROXIES: {
+    group: 'should look at',
+    help: 'Proxies in front whose X-Forwarded-For is believed: addresses or networks (10.0.0.0/8), with commas between',
+  },
+  MAX_REQUESTS_AT_ONCE: {
+    group: 'tuning',
+    default: '256',
+    help: 'How many requests of the last second one process works on at once; beyond it, and sooner when it falls behind, requests are answered 503 overloaded; 0 for no limit',
+  },
+} as const satisfies Settings
+
+export function readHttpSettings(settings: SettingsReader, mode: Mode): HttpSettings {
+  const port = settings.integer('PORT', { min: 0, max: 65_535 })
   return {
-    host: settings.text('HOST', '0.0.0.0'),
+    host: settings.text('HOST'),
     port,
     baseUrl: baseUrl(settings, mode, port),
     trustedProxies: trustedProxies(settings),
-    maxRequestsAtOnce: settings.integer('MAX_REQUESTS_AT_ONCE', 256, { min: 0, max: 1_000_000 }),
+    maxRequestsAtOnce: settings.integer('MAX_REQUESTS_AT_ONCE', { min: 0, max: 1_000_000 }),
   }
 }
 
+export const LOG_SETTINGS = {
+  LOG_LEVEL: { group: 'tuning', default: 'info', help: 'How much to log: debug, info, warn, error or silent' },
+} as const satisfies Settings
+
 export function readLogSettings(settings: SettingsReader): { level: LogLevel } {
-  return { level: settings.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info') }
+  return { level: settings.oneOf('LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'silent']) }
 }
+
+export const DNS_SETTINGS = {
+  DNS_SERVERS: {
+    group: 'tuning',
+    help: 'Name servers that are asked for hosts that customers name: addresses, with commas between; those of the system when empty',
+  },
+} as const satisfies Settings
 
 /** The name servers that are asked for hosts that customers name; empty for those of the system. */
 export function readDnsServers(settings: SettingsReader): string[] {

@@ -2,11 +2,11 @@
 
 import { fromHex } from '@svc/protocol/bytes'
 import { evmAddressOf } from '@svc/protocol/keys'
-import { readSecret, type SettingsReader } from './config.ts'
+import type { SettingsReader } from './config.ts'
 import { developmentKey, isDevelopmentSeed } from './keys.ts'
 
 export function readEvmKey(settings: SettingsReader, variable: string, isProduction: boolean): Uint8Array | null {
-  const given = readSecret(settings, variable)
+  const given = settings.secret(variable)
   if (!given || given.text === null) return null
   const key = parseEvmKey(given.text)
   if (!key) settings.problem(`${given.variable} does not hold a key: 64 hex characters`)

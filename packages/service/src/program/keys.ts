@@ -5,7 +5,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join, resolve } from 'node:path'
 import { fromBase58, fromHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { type GivenSecret, type Mode, readSecret, type SettingsReader } from './config.ts'
+import type { GivenSecret, Mode, SettingsReader } from './config.ts'
 
 export interface WantedKey {
   mode: Mode
@@ -18,9 +18,9 @@ export interface WantedKey {
 export const NO_KEY = new Uint8Array()
 
 export function readKey(settings: SettingsReader, { mode, dataDir, variable, name }: WantedKey): Uint8Array {
-  const given = readSecret(settings, variable)
+  const given = settings.secret(variable)
   if (!given) {
-    if (mode === 'development') return developmentSeed(resolve(dataDir, 'keys'), name)
+    if (mode === 'development') return developmentKeyFor(settings, dataDir, name)
     settings.problem(`${variable} or ${variable}_FILE is missing: 64 hex characters, or a wallet's keypair file`)
     return NO_KEY
   }
@@ -28,7 +28,7 @@ export function readKey(settings: SettingsReader, { mode, dataDir, variable, nam
 }
 
 export function readOptionalKey(settings: SettingsReader, variable: string, isProduction: boolean): Uint8Array | null {
-  const given = readSecret(settings, variable)
+  const given = settings.secret(variable)
   return given && parseSeed(settings, given, isProduction)
 }
 
@@ -116,6 +116,11 @@ const KNOWN_SEEDS = [
 export function isDevelopmentSeed(seed: Uint8Array): boolean {
   const random = seed.subarray(0, RANDOM_BYTES)
   return developmentMark(random).equals(seed.subarray(RANDOM_BYTES)) || KNOWN_SEEDS.some((known) => known.equals(seed))
+}
+
+/** The one of the data folder; where settings are only checked, one that is kept nowhere. */
+export function developmentKeyFor(settings: SettingsReader, dataDir: string, name: string): Uint8Array {
+  return settings.isCheck ? newDevelopmentSeed() : developmentSeed(resolve(dataDir, 'keys'), name)
 }
 
 /** The development key of this name under the folder, made at first use. */

@@ -2,7 +2,7 @@
 
 import { type Route, routerPath } from '../http/router.ts'
 import { elapsedMs } from '../http/send.ts'
-import type { SettingsReader } from '../program/config.ts'
+import type { Settings, SettingsReader } from '../program/config.ts'
 import type { Log } from '../program/log.ts'
 import { runInSpan } from './active-span.ts'
 import { preciseNow } from './span.ts'
@@ -20,19 +20,34 @@ export interface TracingSecrets {
   collectorHeaders: Record<string, string>
 }
 
-/** Null where nothing is traced. The names are those of OpenTelemetry. */
-export function readTracingSettings(
-  settings: SettingsReader,
-  serviceName: string,
-): [TracingConfig | null, TracingSecrets] {
-  const isOn = settings.text('OTEL_EXPORTER_OTLP_ENDPOINT') !== ''
-  const endpoint = isOn ? settings.url('OTEL_EXPORTER_OTLP_ENDPOINT', '') : ''
-  const config = { endpoint, serviceName: settings.text('OTEL_SERVICE_NAME', serviceName), ratio: readRatio(settings) }
-  return [isOn ? config : null, { collectorHeaders: readHeaders(settings) }]
+/** The names are those of OpenTelemetry. */
+export const TRACING_SETTINGS = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    group: 'tuning',
+    help: 'Collector that OpenTelemetry traces are sent to (OTLP over HTTP; /v1/traces is added); empty for no traces',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    group: 'tuning',
+    isSecret: true,
+    help: 'Headers that the collector wants: name=value with commas between, values percent-encoded',
+  },
+  OTEL_SERVICE_NAME: { group: 'tuning', help: 'Name of this service in traces' },
+  OTEL_TRACES_SAMPLER_ARG: {
+    group: 'tuning',
+    default: '1',
+    help: "How many of all traces are recorded, from 0 to 1; a caller's traceparent is followed, but cannot raise this",
+  },
+} as const satisfies Settings
+
+/** Null where nothing is traced. */
+export function readTracingSettings(settings: SettingsReader): [TracingConfig | null, TracingSecrets] {
+  const endpoint = settings.url('OTEL_EXPORTER_OTLP_ENDPOINT')
+  const config = { endpoint, serviceName: settings.text('OTEL_SERVICE_NAME'), ratio: readRatio(settings) }
+  return [endpoint === '' ? null : config, { collectorHeaders: readHeaders(settings) }]
 }
 
 function readRatio(settings: SettingsReader): number {
-  const text = settings.text('OTEL_TRACES_SAMPLER_ARG', '1')
+  const text = settings.text('OTEL_TRACES_SAMPLER_ARG')
   const ratio = /^(0(\.\d+)?|1(\.0+)?)$/.test(text) ? Number(text) : Number.NaN
   if (Number.isNaN(ratio)) settings.problem(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "${text}"`)
   return ratio

@@ -1,7 +1,8 @@
 // Settings of Arweave: the service that takes data items to the chain, and the gateways at which they are read.
 
-import { readSecret, type SettingsReader } from '@svc/service/program/config'
+import type { Setting, SettingsReader } from '@svc/service/program/config'
 import { parseKeySeed } from '@svc/service/program/keys'
+import { isSafeAddress, openProviderUrl, type ProviderUrl } from '../provider-url.ts'
 
 export interface ArweaveSettings {
   /** Of a service with the API of Turbo, without a trailing slash. */
@@ -15,41 +16,45 @@ export interface ArweaveSettings {
 }
 
 // Under /raw a gateway returns the bytes unchanged: elsewhere it redirects to other hosts and follows manifests.
-const DEFAULTS = {
-  ARWEAVE_UPLOAD_URL: 'https://upload.ardrive.io',
-  ARWEAVE_GATEWAYS: 'https://arweave.net/raw,https://permagate.io/raw',
-  ARWEAVE_TOKEN: 'solana',
-  ARWEAVE_KEY: '',
-  ARWEAVE_KEY_FILE: '',
-}
-
+const DEFAULT_GATEWAYS = ['https://arweave.net/raw', 'https://permagate.io/raw']
 const MAX_GATEWAYS = 8
-const NO_KEY = new Uint8Array()
+const FORM = {
+  setting: 'ARWEAVE',
+  schemes: ['https:', 'http:'],
+  example: 'https://upload.ardrive.io?key_file=/path/to/key&token=solana',
+  words: ['key', 'token', 'gateway'],
+}
 
-/** Null when nothing is set, or everything is as in `.env.example`. */
+export const ARWEAVE_SETTING: Setting = {
+  group: 'providers',
+  isSecret: true,
+  help: `Arweave, by a service that speaks as Turbo does: ${FORM.example}; gateway= once for each address that files are read at`,
+}
+
+/** Null when it is not set. */
 export function readArweaveSettings(settings: SettingsReader): ArweaveSettings | null {
-  const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
-  if (isUnset) return null
+  const given = openProviderUrl(settings, FORM)
+  if (!given) return null
   return {
-    uploadUrl: readUploadUrl(settings),
-    gateways: readGateways(settings),
-    token: readToken(settings),
-    seed: readSeed(settings),
+    uploadUrl: readUploadUrl(given),
+    gateways: readGateways(given),
+    token: readToken(given),
+    seed: readSeed(given),
   }
 }
 
-function readUploadUrl(settings: SettingsReader): string {
-  const url = readAddress(settings.text('ARWEAVE_UPLOAD_URL', DEFAULTS.ARWEAVE_UPLOAD_URL))
-  if (!url) settings.problem(`ARWEAVE_UPLOAD_URL must be ${ADDRESS}`)
-  return url ?? ''
+function readUploadUrl({ url, problem }: ProviderUrl): string {
+  const address = readAddress(url.href.split('?')[0] ?? '')
+  if (!address) problem('service', ADDRESS)
+  return address ?? ''
 }
 
-function readGateways(settings: SettingsReader): string[] {
-  const words = settings.list('ARWEAVE_GATEWAYS', DEFAULTS.ARWEAVE_GATEWAYS)
+function readGateways({ options, problem }: ProviderUrl): readonly string[] {
+  const words = options('gateway')
+  if (words.length === 0) return DEFAULT_GATEWAYS
   const gateways = words.flatMap((word) => readAddress(word) ?? [])
-  if (gateways.length !== words.length || new Set(gateways).size !== words.length || words.length > MAX_GATEWAYS) {
-    settings.problem(`ARWEAVE_GATEWAYS must be up to ${MAX_GATEWAYS} addresses with commas between, each ${ADDRESS}`)
-  }
+  if (gateways.length !== words.length || new Set(gateways).size !== words.length || words.length > MAX_GATEWAYS)
+    problem('gateway', `given at most ${MAX_GATEWAYS} times, with different addresses, each ${ADDRESS}`)
   return gateways
 }
 
@@ -58,23 +63,18 @@ const ADDRESS = 'an https address without user, query or fragment; http only on 
 /** Parts of files are read without a hash to check them by: they must be safe from changes on the way. */
 function readAddress(text: string): string | null {
   const url = URL.parse(text)
-  if (!url || url.username || url.password || url.search || url.hash) return null
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)
-  return isSafe ? url.href.replace(/\/+$/, '') : null
+  if (!url || text.includes('@') || url.search || url.hash || !isSafeAddress(url)) return null
+  return url.href.replace(/\/+$/, '')
 }
 
-function readToken(settings: SettingsReader): string {
-  const token = settings.text('ARWEAVE_TOKEN', DEFAULTS.ARWEAVE_TOKEN)
-  if (!/^[a-z0-9-]{1,40}$/.test(token)) settings.problem(`ARWEAVE_TOKEN must be the name of a token, not "${token}"`)
+function readToken({ option, problem }: ProviderUrl): string {
+  const token = option('token', 'solana')
+  if (!/^[a-z0-9-]{1,40}$/.test(token)) problem('token', `the name of a token, not "${token}"`)
   return token
 }
 
-/** Problems never show it. */
-function readSeed(settings: SettingsReader): Uint8Array {
-  const given = readSecret(settings, 'ARWEAVE_KEY')
-  if (given?.text === null) return NO_KEY
-  const seed = parseKeySeed(given?.text ?? '')
-  if (!seed) settings.problem("ARWEAVE_KEY must be 64 hex characters or a wallet's keypair, or be in a file")
-  return seed ?? NO_KEY
+function readSeed({ secret, problem }: ProviderUrl): Uint8Array {
+  const seed = parseKeySeed(secret('key') ?? '')
+  if (!seed) problem('key', "64 hex characters or a wallet's keypair, or key_file a file that holds one")
+  return seed ?? new Uint8Array()
 }

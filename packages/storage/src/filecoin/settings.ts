@@ -1,6 +1,7 @@
 // Settings of Filecoin: a storage provider that proves what it stores (PDP), and the contract that pays for it.
 
-import { readSecret, type SettingsReader } from '@svc/service/program/config'
+import type { Setting, SettingsReader } from '@svc/service/program/config'
+import { isSafeAddress, openProviderUrl, type ProviderUrl } from '../provider-url.ts'
 
 export interface FilecoinSettings {
   /** Where the provider accepts pieces, without a trailing slash. */
@@ -35,57 +36,57 @@ const CHAINS = {
   31415926: { rpcUrl: '', recordKeeper: '' },
 } as const
 
-const NAMES = ['PDP_URL', 'KEY', 'KEY_FILE', 'RPC_URL', 'RECORD_KEEPER', 'DATA_SET', 'PAYEE', 'RETRIEVAL_URL'].map(
-  (name) => `FILECOIN_${name}`,
-)
+const FORM = {
+  setting: 'FILECOIN',
+  schemes: ['https:', 'http:'],
+  example: 'https://pdp.example?key_file=/path/to/key&payee=0x…',
+  words: ['key', 'chain', 'rpc', 'record_keeper', 'data_set', 'payee', 'retrieval'],
+}
 
-/** Null when nothing is set, or everything is as in `.env.example`. */
+export const FILECOIN_SETTING: Setting = {
+  group: 'providers',
+  isSecret: true,
+  help: `Filecoin, at a provider that takes pieces (PDP): ${FORM.example}; also data_set in place of payee, chain (314, 314159, 31415926), rpc, record_keeper and retrieval`,
+}
+
+/** Null when it is not set. */
 export function readFilecoinSettings(settings: SettingsReader): FilecoinSettings | null {
-  const chainId = Number(settings.oneOf('FILECOIN_CHAIN_ID', ['314', '314159', '31415926'], '314')) as ChainId
-  if (NAMES.every((name) => settings.text(name) === '') && chainId === 314) return null
+  const given = openProviderUrl(settings, FORM)
+  if (!given) return null
+  const { url, option, problem } = given
+  const chainId = Number(given.oneOf('chain', ['314', '314159', '31415926'])) as ChainId
   const chain = CHAINS[chainId]
-  const dataSet = settings.text('FILECOIN_DATA_SET')
-  if (!/^(?:[1-9]\d{0,18})?$/.test(dataSet)) {
-    settings.problem(`FILECOIN_DATA_SET must be the number of a data set, not "${dataSet}"`)
-  }
+  const dataSet = option('data_set')
+  if (!/^(?:[1-9]\d{0,18})?$/.test(dataSet)) problem('data_set', `the number of a data set, not "${dataSet}"`)
   return {
-    pdpUrl: readUrl(settings, 'FILECOIN_PDP_URL', ''),
-    key: readKey(settings),
+    pdpUrl: readUrl(given, 'provider', url.href.split('?')[0] ?? ''),
+    key: readKey(given),
     chainId,
-    rpcUrl: readUrl(settings, 'FILECOIN_RPC_URL', chain.rpcUrl),
-    recordKeeper: readAddress(settings, 'FILECOIN_RECORD_KEEPER', 'the contract of data sets', chain.recordKeeper),
+    rpcUrl: readUrl(given, 'rpc', option('rpc', chain.rpcUrl)),
+    recordKeeper: readAddress(given, 'record_keeper', 'the contract of data sets', chain.recordKeeper),
     dataSet: /^\d+$/.test(dataSet) ? BigInt(dataSet) : null,
-    payee: dataSet
-      ? null
-      : readAddress(settings, 'FILECOIN_PAYEE', 'where the provider is paid for a new data set', ''),
-    retrievalUrl: settings.text('FILECOIN_RETRIEVAL_URL') ? readUrl(settings, 'FILECOIN_RETRIEVAL_URL', '') : null,
+    payee: dataSet ? null : readAddress(given, 'payee', 'where the provider is paid for a new data set', ''),
+    retrievalUrl: option('retrieval') ? readUrl(given, 'retrieval', option('retrieval')) : null,
   }
 }
 
 /** Unencrypted, others could read the files, and could answer anything about the chain. */
-function readUrl(settings: SettingsReader, name: string, fallback: string): string {
-  const text = settings.text(name) || fallback
-  const { protocol, hostname, search, hash } = URL.parse(text) ?? { protocol: '', hostname: '', search: '', hash: '' }
-  const isSafe =
-    protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
-  if (!isSafe || search || hash) {
-    settings.problem(`${name} must be an address that begins with https://, or with http:// on this machine`)
-  }
+function readUrl({ problem }: ProviderUrl, word: string, text: string): string {
+  const url = URL.parse(text)
+  if (!url || !isSafeAddress(url) || url.search || url.hash)
+    problem(word, 'an address that begins with https://, or with http:// on this machine')
   return text.replace(/\/+$/, '')
 }
 
-function readAddress(settings: SettingsReader, name: string, meaning: string, fallback: string): `0x${string}` {
-  const text = settings.text(name) || fallback
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) settings.problem(`${name} must be an address (${meaning}), not "${text}"`)
+function readAddress(given: ProviderUrl, word: string, meaning: string, fallback: string): `0x${string}` {
+  const text = given.option(word, fallback)
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) given.problem(word, `an address (${meaning}), not "${text}"`)
   return text as `0x${string}` // or there is a problem
 }
 
-/** Problems never show it. */
-function readKey(settings: SettingsReader): `0x${string}` {
-  const given = readSecret(settings, 'FILECOIN_KEY')
-  const key = given ? given.text : ''
-  if (key !== null && !/^(?:0x)?[0-9a-fA-F]{64}$/.test(key)) {
-    settings.problem('FILECOIN_KEY must be a private key of 64 hex characters, or be in a file')
-  }
-  return `0x${(key ?? '').replace(/^0x/, '')}`
+function readKey({ secret, problem }: ProviderUrl): `0x${string}` {
+  const key = secret('key') ?? ''
+  if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(key))
+    problem('key', 'a private key of 64 hex characters, or key_file a file that holds one')
+  return `0x${key.replace(/^0x/, '')}`
 }

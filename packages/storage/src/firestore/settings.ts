@@ -1,7 +1,8 @@
 // Settings of Firestore.
 
-import type { SettingsReader } from '@svc/service/program/config'
+import type { Setting, SettingsReader } from '@svc/service/program/config'
 import { readServiceAccount, type ServiceAccount } from '../google-account.ts'
+import { decodePart, openProviderUrl, type ProviderUrl } from '../provider-url.ts'
 
 export interface FirestoreSettings {
   project: string
@@ -16,52 +17,46 @@ export interface FirestoreSettings {
 
 const MIB = 1024 * 1024
 const DEFAULT_MAX_OBJECT_BYTES = 50 * MIB
-const DEFAULTS = {
-  FIRESTORE_PROJECT: '',
-  FIRESTORE_DATABASE: '(default)',
-  FIRESTORE_COLLECTION: 'objects',
-  FIRESTORE_CREDENTIALS: '',
-  FIRESTORE_CREDENTIALS_FILE: '',
-  FIRESTORE_EMULATOR: '',
-  FIRESTORE_MAX_OBJECT_BYTES: String(DEFAULT_MAX_OBJECT_BYTES),
+const FORM = {
+  setting: 'FIRESTORE',
+  schemes: ['firestore:'],
+  example: 'firestore:project?collection=objects&credentials_file=/path/to/key.json',
+  words: ['database', 'collection', 'credentials', 'emulator', 'max_object_bytes'],
 }
 
-/** Null when nothing is set, or everything is as in `.env.example`. */
+export const FIRESTORE_SETTING: Setting = {
+  group: 'providers',
+  isSecret: true,
+  help: `Firestore: ${FORM.example}; also database, max_object_bytes (each 900 KiB is a document to pay for) and, in development, emulator=host:port`,
+}
+
+/** Null when it is not set. */
 export function readFirestoreSettings(settings: SettingsReader): FirestoreSettings | null {
-  const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
+  const given = openProviderUrl(settings, FORM)
+  if (!given) return null
   const read: FirestoreSettings = {
-    project: settings.text('FIRESTORE_PROJECT'),
-    database: settings.text('FIRESTORE_DATABASE', DEFAULTS.FIRESTORE_DATABASE),
-    collection: settings.text('FIRESTORE_COLLECTION', DEFAULTS.FIRESTORE_COLLECTION),
-    credentials: readServiceAccount(settings, 'FIRESTORE_CREDENTIALS'),
-    emulator: settings.text('FIRESTORE_EMULATOR') || null,
-    maxObjectBytes: settings.integer('FIRESTORE_MAX_OBJECT_BYTES', DEFAULT_MAX_OBJECT_BYTES, {
-      min: 1,
-      max: 1024 * MIB,
-    }),
+    project: decodePart(given.url.pathname.replace(/^\/\//, '')),
+    database: given.option('database', '(default)'),
+    collection: given.option('collection', 'objects'),
+    credentials: readServiceAccount(given, 'credentials'),
+    emulator: given.option('emulator') || null,
+    maxObjectBytes: given.integer('max_object_bytes', DEFAULT_MAX_OBJECT_BYTES, { min: 1, max: 1024 * MIB }),
   }
-  if (isUnset) return null
-  reportProblems(settings, read)
+  reportProblems(given, read)
   return read
 }
 
 function reportProblems(
-  settings: SettingsReader,
+  { problem }: ProviderUrl,
   { project, database, collection, credentials, emulator }: FirestoreSettings,
 ) {
-  if (!/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(project)) {
-    settings.problem('FIRESTORE_PROJECT must be the id of a Google Cloud project, as other settings of it are there')
-  }
-  if (!/^(?:\(default\)|[a-z][a-z0-9-]{2,61}[a-z0-9])$/.test(database)) {
-    settings.problem(`FIRESTORE_DATABASE must be (default) or the id of a database, not "${database}"`)
-  }
-  if (!/^(?!__)[A-Za-z0-9_-]{1,100}$/.test(collection)) {
-    settings.problem(`FIRESTORE_COLLECTION must be 1 to 100 letters, digits, _ or -, not "${collection}"`)
-  }
-  if (emulator !== null && !/^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}$/.test(emulator)) {
-    settings.problem(`FIRESTORE_EMULATOR must be host:port, not "${emulator}"`)
-  }
-  if (emulator !== null && credentials) {
-    settings.problem('FIRESTORE_EMULATOR takes no credentials: take away one or the other')
-  }
+  if (!/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(project))
+    problem('project', 'the id of a Google Cloud project')
+  if (!/^(?:\(default\)|[a-z][a-z0-9-]{2,61}[a-z0-9])$/.test(database))
+    problem('database', `(default) or the id of a database, not "${database}"`)
+  if (!/^(?!__)[A-Za-z0-9_-]{1,100}$/.test(collection))
+    problem('collection', `1 to 100 letters, digits, _ or -, not "${collection}"`)
+  if (emulator !== null && !/^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}$/.test(emulator))
+    problem('emulator', `host:port, not "${emulator}"`)
+  if (emulator !== null && credentials) problem('emulator', 'without credentials: take away one or the other')
 }

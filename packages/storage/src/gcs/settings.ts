@@ -1,7 +1,8 @@
 // Settings of Google Cloud Storage.
 
-import type { SettingsReader } from '@svc/service/program/config'
-import { isSafeAddress, readServiceAccount, type ServiceAccount } from '../google-account.ts'
+import type { Setting, SettingsReader } from '@svc/service/program/config'
+import { readServiceAccount, type ServiceAccount } from '../google-account.ts'
+import { decodePart, isSafeAddress, openProviderUrl, type ProviderUrl } from '../provider-url.ts'
 
 export interface GcsSettings {
   bucket: string
@@ -16,41 +17,43 @@ export interface GcsSettings {
   redirect: 'off' | 'get' | 'all'
 }
 
-const DEFAULTS = {
-  GCS_BUCKET: '',
-  GCS_PREFIX: '',
-  GCS_CREDENTIALS: '',
-  GCS_CREDENTIALS_FILE: '',
-  GCS_ENDPOINT: 'https://storage.googleapis.com',
-  GCS_IAM_ENDPOINT: 'https://iamcredentials.googleapis.com',
-  GCS_REDIRECT: 'off',
+const FORM = {
+  setting: 'GCS',
+  schemes: ['gs:'],
+  example: 'gs://bucket/prefix/?credentials_file=/path/to/key.json',
+  words: ['credentials', 'endpoint', 'iam_endpoint', 'redirect'],
 }
 
-/** Null when nothing is set, or everything is as in `.env.example`. */
+export const GCS_SETTING: Setting = {
+  group: 'providers',
+  isSecret: true,
+  help: `Google Cloud Storage: ${FORM.example}; without credentials, those of this machine; redirect=get or all sends clients to the bucket`,
+}
+
+/** Null when it is not set. */
 export function readGcsSettings(settings: SettingsReader): GcsSettings | null {
-  const isUnset = Object.entries(DEFAULTS).every(([name, value]) => settings.text(name, value) === value)
+  const given = openProviderUrl(settings, FORM)
+  if (!given) return null
+  const { url, problem } = given
   const read: GcsSettings = {
-    bucket: settings.text('GCS_BUCKET'),
-    prefix: settings.text('GCS_PREFIX'),
-    credentials: readServiceAccount(settings, 'GCS_CREDENTIALS'),
-    endpoint: safeUrl(settings, 'GCS_ENDPOINT'),
-    iamEndpoint: safeUrl(settings, 'GCS_IAM_ENDPOINT'),
-    redirect: settings.oneOf('GCS_REDIRECT', ['off', 'get', 'all'], 'off'),
+    bucket: decodePart(url.host),
+    prefix: decodePart(url.pathname.slice(1)),
+    credentials: readServiceAccount(given, 'credentials'),
+    endpoint: safeUrl(given, 'endpoint', 'https://storage.googleapis.com'),
+    iamEndpoint: safeUrl(given, 'iam_endpoint', 'https://iamcredentials.googleapis.com'),
+    redirect: given.oneOf('redirect', ['off', 'get', 'all']),
   }
-  if (isUnset) return null
-  if (!/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/.test(read.bucket)) {
-    settings.problem('GCS_BUCKET must name the bucket that files are kept in, as other settings of GCS are there')
-  }
+  if (!/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/.test(read.bucket)) problem('bucket', 'the bucket that files are kept in')
   if (!/^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*$/.test(read.prefix) || read.prefix.length > 200) {
-    settings.problem(`GCS_PREFIX must be words with a slash after each, as in "svc/files/", not "${read.prefix}"`)
+    problem('prefix', `words with a slash after each, as in svc/files/, not "${read.prefix}"`)
   }
   return read
 }
 
-function safeUrl(settings: SettingsReader, name: 'GCS_ENDPOINT' | 'GCS_IAM_ENDPOINT'): string {
-  const url = settings.url(name, DEFAULTS[name])
-  if (!isSafeAddress(url)) {
-    settings.problem(`${name} must begin with https:// unless it is on this machine, as credentials are sent there`)
-  }
-  return url
+function safeUrl({ option, problem }: ProviderUrl, word: string, fallback: string): string {
+  const text = option(word, fallback)
+  const url = URL.parse(text)
+  if (!url || !isSafeAddress(url) || url.search || url.hash)
+    problem(word, 'an address that begins with https://, or is on this machine, as credentials are sent there')
+  return text.replace(/\/+$/, '')
 }

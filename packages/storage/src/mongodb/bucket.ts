@@ -100,6 +100,6 @@ function createClient(url: string, { connectMs, answerMs }: Timeouts): MongoClie
       promoteBuffers: true,
     })
   } catch (error) {
-    throw new ConfigError([`MONGODB_URL is not usable: ${(error as Error).message}`])
+    throw new ConfigError([`MONGODB is not usable: ${(error as Error).message}`])
   }
 }

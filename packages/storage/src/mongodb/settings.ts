@@ -1,4 +1,4 @@
-import { readSecret, type SettingsReader } from '@svc/service/program/config'
+import type { Setting, SettingsReader } from '@svc/service/program/config'
 
 export interface MongodbSettings {
   /** Contains the credentials: a secret. */
@@ -7,40 +7,38 @@ export interface MongodbSettings {
   bucket: string
 }
 
-const DEFAULT_DATABASE = 'svc'
-const DEFAULT_BUCKET = 'objects'
+const EXAMPLE = 'mongodb://user:password@host/?database=svc&bucket=objects'
 /** Unescaped `/`, `?`, `#`, `@` or `:` in user or password would make the rest ambiguous. */
 const URL_FORM = /^mongodb(\+srv)?:\/\/([^/?#@:]+(:[^/?#@:]*)?@)?[^/?#@]+(\/[^/?#@:]*(\?[^#]*)?)?$/
 const NAME_FORM = /^[A-Za-z0-9_-]{1,60}$/
 
-/** Null when nothing is set. */
+export const MONGODB_SETTING: Setting = {
+  group: 'providers',
+  isSecret: true,
+  help: `MongoDB or mongodb+srv: ${EXAMPLE}; database and the GridFS bucket may be left out`,
+}
+
+/** Null when it is not set. The other options of its URL are MongoDB's own. */
 export function readMongodbSettings(settings: SettingsReader): MongodbSettings | null {
-  const url = readUrl(settings)
-  const database = readName(settings, 'MONGODB_DATABASE', DEFAULT_DATABASE)
-  const bucket = readName(settings, 'MONGODB_BUCKET', DEFAULT_BUCKET)
-  if (url !== null) return { url, database, bucket }
-  if (database !== DEFAULT_DATABASE || bucket !== DEFAULT_BUCKET) {
-    settings.problem('MONGODB_DATABASE and MONGODB_BUCKET need MONGODB_URL or MONGODB_URL_FILE: set one of them')
+  const text = settings.text('MONGODB')
+  if (text === '') return null
+  // Not by URL: a list of hosts is none.
+  if (!URL_FORM.test(text)) {
+    settings.problem(`MONGODB must be ${EXAMPLE} or mongodb+srv://…, with special characters percent-encoded`)
+    return null
   }
-  return null
+  const [address = '', query = ''] = text.split('?')
+  const options = query.split('&').filter((option) => option !== '')
+  const ownOf = (word: string) => options.find((option) => option.startsWith(`${word}=`))?.slice(word.length + 1)
+  const others = options.filter((option) => !/^(?:database|bucket)=/.test(option))
+  return {
+    url: others.length > 0 ? `${address}?${others.join('&')}` : address,
+    database: readName(settings, 'database', ownOf('database') ?? 'svc'),
+    bucket: readName(settings, 'bucket', ownOf('bucket') ?? 'objects'),
+  }
 }
 
-/** Problems never show it: it contains a password. */
-function readUrl(settings: SettingsReader): string | null {
-  const given = readSecret(settings, 'MONGODB_URL')
-  if (!given) return null
-  const { text, variable } = given
-  if (text !== null && !URL_FORM.test(text)) {
-    settings.problem(
-      `${variable} must be mongodb://user:password@host/ or mongodb+srv://…, ` +
-        'with special characters of user and password percent-encoded',
-    )
-  }
-  return text ?? ''
-}
-
-function readName(settings: SettingsReader, variable: string, fallback: string): string {
-  const name = settings.text(variable, fallback)
-  if (!NAME_FORM.test(name)) settings.problem(`${variable} must be 1 to 60 letters, digits, _ or -, not "${name}"`)
+function readName(settings: SettingsReader, word: string, name: string): string {
+  if (!NAME_FORM.test(name)) settings.problem(`MONGODB: ${word} must be 1 to 60 letters, digits, _ or -, not "${name}"`)
   return name
 }

@@ -1,6 +1,7 @@
 // Settings of Storj, or of any other store that speaks S3.
 
-import { readSecret, type SettingsReader } from '@svc/service/program/config'
+import type { Setting, SettingsReader } from '@svc/service/program/config'
+import { decodePart, isSafeAddress, openProviderUrl, type ProviderUrl } from '../provider-url.ts'
 
 export interface BucketSettings {
   /** The origin of the store, without a trailing slash. */
@@ -19,72 +20,60 @@ export interface StorjSettings extends BucketSettings {
   redirect: 'off' | 'get' | 'all'
 }
 
-const STORJ_ENDPOINT = 'https://gateway.storjshare.io'
-const REDIRECTS = ['off', 'get', 'all'] as const
+export const S3_EXAMPLE = 's3://key:secret@host/bucket/prefix/?region=us-east-1'
+/** `s3+http` is for stores on this machine. */
+const SCHEMES: Record<string, string> = { 's3:': 'https:', 's3+http:': 'http:' }
 
-/** Null when nothing is set, or everything is as in `.env.example`. */
+export const STORJ_SETTING: Setting = {
+  group: 'providers',
+  isSecret: true,
+  help: `Storj (gateway.storjshare.io), or any other store that speaks S3: ${S3_EXAMPLE}; redirect=get or all sends clients to the store`,
+}
+
+/** Null when it is not set. */
 export function readStorjSettings(settings: SettingsReader): StorjSettings | null {
-  const redirect = settings.oneOf('STORJ_REDIRECT', REDIRECTS, 'off')
-  const isSet = redirect !== 'off'
-  const bucket = readBucketSettings(settings, { name: 'STORJ', endpoint: STORJ_ENDPOINT, isSet })
-  return bucket && { ...bucket, redirect }
+  const given = openProviderUrl(settings, formOf('STORJ', ['region', 'redirect']))
+  return given && { ...readBucket(given), redirect: given.oneOf('redirect', ['off', 'get', 'all']) }
 }
 
-interface WantedBucket {
-  /** What the names of its variables begin with. */
-  name: string
-  /** Where it is by default. */
-  endpoint: string
-  /** Whether it is wanted even if none of its variables is set. */
-  isSet?: boolean
+/** Null when the setting is empty. */
+export function readBucketSettings(settings: SettingsReader, setting: string): BucketSettings | null {
+  const given = openProviderUrl(settings, formOf(setting, ['region']))
+  return given && readBucket(given)
 }
 
-/** Null when none of its variables is set, or all are as in `.env.example`. */
-export function readBucketSettings(settings: SettingsReader, wanted: WantedBucket): BucketSettings | null {
-  const { name, endpoint, isSet = false } = wanted
-  const defaults: Record<string, string> = {
-    ENDPOINT: endpoint,
-    REGION: 'us-east-1',
-    BUCKET: '',
-    PREFIX: '',
-    ACCESS_KEY_ID: '',
-    SECRET_ACCESS_KEY: '',
-    SECRET_ACCESS_KEY_FILE: '',
-  }
-  const text = (word: string) => settings.text(`${name}_${word}`, defaults[word])
-  const isUnset = Object.keys(defaults).filter((word) => text(word) !== defaults[word]).length === 0
-  if (isUnset && !isSet) return null
+function formOf(setting: string, words: string[]) {
+  return { setting, schemes: Object.keys(SCHEMES), example: S3_EXAMPLE, words }
+}
 
-  function readWord(word: string, form: RegExp, meaning: string): string {
-    if (!form.test(text(word))) settings.problem(`${name}_${word} must be ${meaning}, not "${text(word)}"`)
-    return text(word)
+function readBucket(given: ProviderUrl): BucketSettings {
+  const { url, option, problem } = given
+  const [bucket = '', ...prefix] = decodePart(url.pathname.slice(1)).split('/')
+  const read: BucketSettings = {
+    endpoint: readEndpoint(given),
+    region: option('region', 'us-east-1'),
+    bucket,
+    prefix: prefix.join('/'),
+    accessKeyId: decodePart(url.username),
+    secretAccessKey: decodePart(url.password),
   }
-
-  return {
-    endpoint: readEndpoint(settings, `${name}_ENDPOINT`, endpoint),
-    region: readWord('REGION', /^[a-z0-9-]{1,40}$/, 'the region that the store says it is in'),
-    bucket: readWord('BUCKET', /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'the bucket that files are kept in'),
-    prefix: readWord('PREFIX', /^(?:[A-Za-z0-9_-]{1,60}\/){0,4}$/, 'words with a slash after each'),
-    accessKeyId: readWord('ACCESS_KEY_ID', /^[\w.-]{1,200}$/, 'the access key of S3 credentials'),
-    secretAccessKey: readSecretKey(settings, `${name}_SECRET_ACCESS_KEY`),
-  }
+  if (!/^[a-z0-9-]{1,40}$/.test(read.region))
+    problem('region', `the region that the store says it is in, not "${read.region}"`)
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    problem('bucket', `the bucket that files are kept in, not "${bucket}"`)
+  if (!/^(?:[A-Za-z0-9_-]{1,60}\/){0,4}$/.test(read.prefix))
+    problem('prefix', `words with a slash after each, not "${read.prefix}"`)
+  if (!/^[\w.-]{1,200}$/.test(read.accessKeyId)) problem('key', 'the access key of S3 credentials')
+  if (read.secretAccessKey === '') problem('secret', 'the secret of the access key')
+  return read
 }
 
 /** Requests are signed, but their bytes are not: they may not leave this machine unencrypted. */
-function readEndpoint(settings: SettingsReader, variable: string, fallback: string): string {
-  const endpoint = settings.url(variable, fallback)
-  const { origin, protocol, hostname } = URL.parse(endpoint) ?? new URL(STORJ_ENDPOINT)
-  if (endpoint !== origin) settings.problem(`${variable} must be the address of a host, with nothing after it`)
-  if (protocol !== 'https:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname)) {
-    settings.problem(`${variable} must begin with https:// unless it is on this machine, as files are sent there`)
-  }
-  return origin
-}
-
-/** Problems never show it. */
-function readSecretKey(settings: SettingsReader, variable: string): string {
-  const given = readSecret(settings, variable)
-  if (!given?.text && given?.text !== null)
-    settings.problem(`${variable} must be the secret of the access key, or be in a file`)
-  return given?.text ?? ''
+function readEndpoint({ url, problem }: ProviderUrl): string {
+  const protocol = SCHEMES[url.protocol] ?? 'https:'
+  const endpoint = URL.parse(`${protocol}//${url.host}`)
+  if (!endpoint?.host) problem('host', 'the host of the store')
+  else if (!isSafeAddress(endpoint))
+    problem('host', 'reached by s3:// unless it is on this machine, as files are sent there')
+  return endpoint?.origin ?? ''
 }

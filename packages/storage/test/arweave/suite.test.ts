@@ -1,9 +1,10 @@
-// With TEST_ARWEAVE_KEY the suite also runs on Arweave itself, with the credit of that key and the other TEST_ARWEAVE_
-// variables. It costs credit for about 200 MiB, and the objects cannot be removed.
+// With TEST_ARWEAVE, which is what the setting ARWEAVE is, the suite also runs on Arweave itself, with the credit of its
+// key. It costs credit for about 200 MiB, and the objects cannot be removed.
 
 import { SettingsReader } from '@svc/service/program/config'
 import { openArweave } from '../../src/arweave/open.ts'
 import { readArweaveSettings } from '../../src/arweave/settings.ts'
+import { PROVIDER_SETTINGS } from '../../src/drivers.ts'
 import { ProviderError } from '../../src/provider.ts'
 import type { SlowStore } from '../../src/slow-store.ts'
 import { openDeliveredProvider } from '../delivered-provider.ts'
@@ -16,11 +17,11 @@ const open = async () => {
 }
 describeProvider('the Arweave driver', open, { isStaged: true })
 
-const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_ARWEAVE_'))
-if (process.env.TEST_ARWEAVE_KEY) {
+const { TEST_ARWEAVE } = process.env
+if (TEST_ARWEAVE) {
   const openReal = async () => {
-    const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
-    const store = await openArweave(readArweaveSettings(new SettingsReader(variables))!)
+    const settings = new SettingsReader({ ARWEAVE: TEST_ARWEAVE }, PROVIDER_SETTINGS)
+    const store = await openArweave(readArweaveSettings(settings)!)
     return openDeliveredProvider({ ...store, deliver: (object) => deliverSoon(store, object) }, async () => {})
   }
   describeProvider('Arweave itself', openReal, { isStaged: true })

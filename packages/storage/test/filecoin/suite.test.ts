@@ -1,7 +1,7 @@
-// With TEST_FILECOIN_PDP_URL the suite also runs on that provider, with TEST_FILECOIN_KEY and the other settings of
-// Filecoin, each with the prefix `TEST_`. The objects stay there, and are paid for until they are removed.
+// With TEST_FILECOIN, which is what the setting FILECOIN is, the suite also runs on that provider. The objects stay there, and are paid for until they are removed.
 
 import { SettingsReader } from '@svc/service/program/config'
+import { PROVIDER_SETTINGS } from '../../src/drivers.ts'
 import { openFilecoin } from '../../src/filecoin/open.ts'
 import { readFilecoinSettings } from '../../src/filecoin/settings.ts'
 import { openDeliveredProvider } from '../delivered-provider.ts'
@@ -14,11 +14,10 @@ const open = async () => {
 }
 describeProvider('the Filecoin driver', open, { isStaged: true })
 
-const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_FILECOIN_'))
-if (process.env.TEST_FILECOIN_PDP_URL) {
+const { TEST_FILECOIN } = process.env
+if (TEST_FILECOIN) {
   const openReal = async () => {
-    const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
-    const settings = readFilecoinSettings(new SettingsReader(variables))
+    const settings = readFilecoinSettings(new SettingsReader({ FILECOIN: TEST_FILECOIN }, PROVIDER_SETTINGS))
     return openDeliveredProvider(await openFilecoin(settings!), async () => {})
   }
   describeProvider('Filecoin itself', openReal, { isStaged: true })

@@ -1,10 +1,10 @@
-// With TEST_FIRESTORE_PROJECT the suite also runs on the database TEST_FIRESTORE_DATABASE of that project ((default)
-// without it), with the key in TEST_FIRESTORE_CREDENTIALS_FILE or the credentials of this machine. The documents in the
-// collection `svc-test` may be deleted.
+// With TEST_FIRESTORE, which is what the setting FIRESTORE is, the suite also runs on that database, with objects of up
+// to 128 MiB. Give it a collection, as in `svc-test`: the documents there may be deleted.
 
 import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
 import { SettingsReader } from '@svc/service/program/config'
 import { expect } from 'vitest'
+import { PROVIDER_SETTINGS } from '../../src/drivers.ts'
 import { openFirestore } from '../../src/firestore/open.ts'
 import { readFirestoreSettings } from '../../src/firestore/settings.ts'
 import { describeProvider } from '../provider-suite.ts'
@@ -26,18 +26,10 @@ describeProvider('the Firestore driver', async () => {
   }
 })
 
-const { TEST_FIRESTORE_PROJECT, TEST_FIRESTORE_DATABASE, TEST_FIRESTORE_CREDENTIALS_FILE } = process.env
-if (TEST_FIRESTORE_PROJECT) {
+const { TEST_FIRESTORE } = process.env
+if (TEST_FIRESTORE) {
   describeProvider('Firestore itself', async () => {
-    const settings = readFirestoreSettings(
-      new SettingsReader({
-        FIRESTORE_PROJECT: TEST_FIRESTORE_PROJECT,
-        FIRESTORE_DATABASE: TEST_FIRESTORE_DATABASE,
-        FIRESTORE_CREDENTIALS_FILE: TEST_FIRESTORE_CREDENTIALS_FILE,
-        FIRESTORE_COLLECTION: 'svc-test',
-        FIRESTORE_MAX_OBJECT_BYTES: String(128 * 1024 * 1024),
-      }),
-    )
+    const settings = readFirestoreSettings(new SettingsReader({ FIRESTORE: TEST_FIRESTORE }, PROVIDER_SETTINGS))
     const provider = await openFirestore(settings!)
     return { provider, close: provider.close }
   })

@@ -1,8 +1,9 @@
-// With TEST_GCS_BUCKET the suite also runs on that bucket, with the key in TEST_GCS_CREDENTIALS_FILE or the credentials
-// of this machine. Its objects are named `svc-test/…` and may be deleted.
+// With TEST_GCS, which is what the setting GCS is, the suite also runs on that bucket. Give it a prefix, as in
+// `svc-test/`: the objects there may be deleted.
 
 import { SettingsReader } from '@svc/service/program/config'
 import { expect } from 'vitest'
+import { PROVIDER_SETTINGS } from '../../src/drivers.ts'
 import { openGcs } from '../../src/gcs/open.ts'
 import { readGcsSettings } from '../../src/gcs/settings.ts'
 import { describeProvider } from '../provider-suite.ts'
@@ -19,11 +20,10 @@ describeProvider('the Google Cloud Storage driver', async () => {
   }
 })
 
-const { TEST_GCS_BUCKET, TEST_GCS_CREDENTIALS_FILE } = process.env
-if (TEST_GCS_BUCKET) {
+const { TEST_GCS } = process.env
+if (TEST_GCS) {
   describeProvider('Google Cloud Storage itself', async () => {
-    const variables = { GCS_BUCKET: TEST_GCS_BUCKET, GCS_CREDENTIALS_FILE: TEST_GCS_CREDENTIALS_FILE }
-    const settings = readGcsSettings(new SettingsReader({ ...variables, GCS_PREFIX: 'svc-test/' }))
+    const settings = readGcsSettings(new SettingsReader({ GCS: TEST_GCS }, PROVIDER_SETTINGS))
     return { provider: await openGcs(settings!), close: async () => {} }
   })
 }

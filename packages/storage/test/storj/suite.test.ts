@@ -1,9 +1,9 @@
-// With TEST_STORJ_BUCKET the suite also runs on that bucket, with TEST_STORJ_ACCESS_KEY_ID and
-// TEST_STORJ_SECRET_ACCESS_KEY, and TEST_STORJ_ENDPOINT and TEST_STORJ_REGION when it is not at Storj itself. Its objects
-// are under `svc-test/` and may be deleted.
+// With TEST_STORJ, which is what the setting STORJ is, the suite also runs on that bucket. Give it a prefix, as in
+// `svc-test/`: the objects there may be deleted.
 
 import { SettingsReader } from '@svc/service/program/config'
 import { expect } from 'vitest'
+import { PROVIDER_SETTINGS } from '../../src/drivers.ts'
 import { openStorj } from '../../src/storj/open.ts'
 import { readStorjSettings } from '../../src/storj/settings.ts'
 import { describeProvider } from '../provider-suite.ts'
@@ -20,11 +20,10 @@ describeProvider('the Storj driver', async () => {
   }
 })
 
-const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_STORJ_'))
-if (process.env.TEST_STORJ_BUCKET) {
+const { TEST_STORJ } = process.env
+if (TEST_STORJ) {
   describeProvider('Storj itself', async () => {
-    const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
-    const settings = readStorjSettings(new SettingsReader({ ...variables, STORJ_PREFIX: 'svc-test/' }))
+    const settings = readStorjSettings(new SettingsReader({ STORJ: TEST_STORJ }, PROVIDER_SETTINGS))
     return { provider: await openStorj(settings!), close: async () => {} }
   })
 }

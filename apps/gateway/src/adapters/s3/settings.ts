@@ -17,16 +17,15 @@ export interface S3Config {
 const HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/
 const DEFAULT_REGION = 'us-east-1'
 
+/** When it is empty, clients are served in development only. */
 export function readS3Config(settings: SettingsReader, mode: Mode): S3Config {
-  const door = settings.oneOf('S3_DOOR', ['on', 'off'], mode === 'production' ? 'off' : 'on')
-  settings.asked.set('S3_DOOR', '')
-  const host = settings.text('S3_HOST').toLowerCase()
-  if (host !== '' && !HOST.test(host)) {
-    settings.problem('S3_HOST must be a host name without a port, as in s3.example.com')
-  }
-  const region = settings.text('S3_REGION', DEFAULT_REGION)
-  if (!/^[a-z0-9-]{1,32}$/.test(region)) {
-    settings.problem(`S3_REGION must be small letters, digits and hyphens, as in ${DEFAULT_REGION}, not "${region}"`)
-  }
-  return { enabled: door === 'on', host: host === '' ? null : host, region }
+  if (settings.text('S3') === '') return { enabled: mode === 'development', host: null, region: DEFAULT_REGION }
+  const [word, options] = settings.choice('S3', ['on', 'off'], ['host', 'region'])
+  const host = options.get('host')?.at(-1)?.toLowerCase() ?? null
+  if (host !== null && !HOST.test(host))
+    settings.problem('S3: host must be a host name without a port, as in s3.example.com')
+  const region = options.get('region')?.at(-1) ?? DEFAULT_REGION
+  if (!/^[a-z0-9-]{1,32}$/.test(region))
+    settings.problem(`S3: region must be small letters, digits and hyphens, as in ${DEFAULT_REGION}, not "${region}"`)
+  return { enabled: word === 'on', host, region }
 }

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { isKeyName } from '@svc/protocol/transparency/note'
 import { type Policy, readPolicy } from '@svc/protocol/transparency/policy'
 import type { Mode, SettingsReader } from '@svc/service/program/config'
-import { developmentSeed, readOptionalKey } from '@svc/service/program/keys'
+import { developmentKeyFor, readOptionalKey } from '@svc/service/program/keys'
 import { type BucketSettings, readBucketSettings } from '@svc/storage/storj/settings'
 import { besideDatabase, type DatabasePlace } from '../../db/settings.ts'
 
@@ -40,19 +40,21 @@ export function readTransparencySettings(
   settings: SettingsReader,
   { mode, baseUrl, databasePlace }: Place,
 ): [TransparencyConfig, TransparencySecrets] {
-  const folder = resolve(settings.text('LOG_DIR') || join(besideDatabase(databasePlace), 'log'))
+  const place = settings.text('LOG_STORE')
+  const isBucket = /^s3(?:\+http)?:/.test(place)
+  const folder = resolve((isBucket ? '' : place) || join(besideDatabase(databasePlace), 'log'))
   const config: TransparencyConfig = {
     ...readOrigin(settings, baseUrl),
     folder,
     keyFile: join(dirname(folder), 'log.key'),
-    checkpointSeconds: settings.integer('LOG_CHECKPOINT_SECONDS', 2, { min: 1, max: 3600 }),
+    checkpointSeconds: settings.integer('LOG_CHECKPOINT_SECONDS', { min: 1, max: 3600 }),
     policy: readPolicyFile(settings),
   }
   return [
     config,
     {
       logSeed: readLogSeed(settings, mode, databasePlace),
-      logBucket: readBucketSettings(settings, { name: 'LOG_STORE', endpoint: '' }),
+      logBucket: isBucket ? readBucketSettings(settings, 'LOG_STORE') : null,
     },
   ]
 }
@@ -69,7 +71,7 @@ function readOrigin(settings: SettingsReader, baseUrl: string): Pick<Transparenc
 function readLogSeed(settings: SettingsReader, mode: Mode, { dataDir }: DatabasePlace): Uint8Array | null {
   const isProduction = mode === 'production'
   const given = readOptionalKey(settings, 'LOG_KEY', isProduction)
-  return given ?? (isProduction ? null : developmentSeed(resolve(dataDir, 'keys'), 'log'))
+  return given ?? (isProduction ? null : developmentKeyFor(settings, dataDir, 'log'))
 }
 
 function readPolicyFile(settings: SettingsReader): Policy | null {

@@ -42,7 +42,7 @@ interface SponsoredPurchase {
 export async function requireSponsor({ sponsors }: Auth, { headers }: WireRequest): Promise<{ service: string }> {
   if (sponsors) return sponsors.verify(headers.authorization)
   throw new ServiceError('OIDC_TOKEN_INVALID', 'this gateway knows no identity provider of sponsors', {
-    hint: 'its operator sets SPONSOR_OIDC_ISSUER and its companions; until then, use POST /v1/storage/confirm',
+    hint: 'its operator sets SPONSOR_OIDC; until then, use POST /v1/storage/confirm',
     headers: { 'www-authenticate': 'Bearer' },
   })
 }

@@ -88,7 +88,7 @@ function missingResultHash(receiptId: string): ServiceError {
 
 function tokensNotConfigured(): ServiceError {
   return new ServiceError('BEARER_TOKEN_INVALID', 'this gateway takes no tokens: it knows no issuer of them', {
-    hint: 'its operator sets ATTEST_JWT_ISSUER and its companions; GET /v1/attest-code needs no token',
+    hint: 'its operator sets ATTEST_JWT; GET /v1/attest-code needs no token',
     headers: { 'www-authenticate': 'Bearer' },
   })
 }

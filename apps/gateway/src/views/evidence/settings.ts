@@ -1,8 +1,9 @@
 // Settings of evidence: the domain tag of statements, how much one answer may read, and whose tokens are accepted.
 
-import { DEFAULT_DOMAIN_TAG, DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
+import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import type { Mode, SettingsReader } from '@svc/service/program/config'
 import { readTokens, type TokenConfig } from '../../auth/settings.ts'
+import { readFileLimit } from '../../files/settings.ts'
 
 export interface EvidenceConfig {
   domainTag: string
@@ -12,21 +13,16 @@ export interface EvidenceConfig {
   tokens: TokenConfig | null
 }
 
-const GIBIBYTE = 1_073_741_824
-
 export function readEvidenceConfig(settings: SettingsReader, mode: Mode): EvidenceConfig {
   return {
     domainTag: domainTag(settings),
-    recomputeMaxBytes: settings.integer('RECOMPUTE_MAX_BYTES', 10 * GIBIBYTE, {
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-    }),
+    recomputeMaxBytes: readFileLimit(settings, 'recompute_bytes', Number.MAX_SAFE_INTEGER, 0),
     tokens: readTokens(settings, 'ATTEST_JWT', mode),
   }
 }
 
 function domainTag(settings: SettingsReader): string {
-  const tag = settings.text('ENVELOPE_DOMAIN_TAG', DEFAULT_DOMAIN_TAG)
+  const tag = settings.text('ENVELOPE_DOMAIN_TAG')
   if (domainTagBytes(tag) === null) {
     settings.problem(
       `ENVELOPE_DOMAIN_TAG must be exactly ${DOMAIN_TAG_BYTES} printable ASCII characters, not ${tag.length}`,

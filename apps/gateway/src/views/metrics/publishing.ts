@@ -37,7 +37,7 @@ export function balanceFamilies(balance: PublicationBalance): Family[] {
     {
       name: 'svc_publication_low_balance',
       type: 'gauge',
-      help: 'Whether that is less than PUBLICATION_LOW_BALANCE_LAMPORTS.',
+      help: 'Whether that is less than low_balance of ANCHORS.',
       samples: [{ value: balance.state === 'low' ? 1 : 0 }],
     },
   ]

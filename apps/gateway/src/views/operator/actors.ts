@@ -1,4 +1,4 @@
-// Who may act by hand. Every internal caller may read; those that OPERATOR_ACTORS names may act (T-70).
+// Who may act by hand. Every internal caller may read; those that ADMINS names may act (T-70).
 
 import type { OperatorIdentity } from '@svc/api/operations'
 import { ServiceError } from '@svc/service/service-error'
@@ -41,7 +41,7 @@ export async function requireActor(
   await context.rateLimiter.take({ key: `refused actor ${identity}`, perMinute: REFUSALS_PER_MINUTE })
   await recordRefusal(context, { ...attempt, actor: identity })
   throw new ServiceError('ACTING_IDENTITY_REQUIRED', 'this identity may read, and not act', {
-    hint: 'OPERATOR_ACTORS of the gateway names the identities that may act; this attempt is in the audit log',
+    hint: 'ADMINS of the gateway names the identities that may act; this attempt is in the audit log',
     details: { identity },
   })
 }

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import type { ErrorBody } from '@svc/api/errors'
 import type { UrlSet } from '@svc/api/file-entries'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { gcsUrl } from '@svc/devnet/providers/store-urls'
 import { ed25519Identity, expectRefusal, openTestGateway, type Reply } from '@svc/devnet/services/test-gateway'
 import type { Variables } from '@svc/service/program/config'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -21,13 +22,15 @@ async function openAt(provider: string, variables: Variables) {
   const here = (url: string) => house.gateway.url + new URL(url).pathname
   const create = () => locker.call<UrlSet>(['locker:write'], 'POST', '/files', ORDER)
   const link = `${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`
-  const { host } = new URL((variables.GCS_ENDPOINT ?? variables.STORJ_ENDPOINT)!)
-  return { house, locker, here, create, link, host }
+  const store = new URL((variables.GCS ?? variables.STORJ)!)
+  const { host } = new URL(store.searchParams.get('endpoint') ?? store)
+  const bucket = variables.GCS ? store.host : store.pathname.split('/')[1]
+  return { house, locker, here, create, link, host, bucket }
 }
 
 it.each(PROVIDERS)('GEN-11 AMB-21 without redirects, nothing names %s', async (provider) => {
   const variables = await stores[provider]!('off')
-  const { house, locker, here, link, host } = await openAt(provider, variables)
+  const { house, locker, here, link, host, bucket } = await openAt(provider, variables)
   await locker.put('a.txt', 'hello')
   const { body } = await locker.call<UrlSet>(['locker:read', 'locker:write'], 'GET', '/files/a.txt')
   expect(body.upload_headers).toEqual({ 'Content-Type': 'text/plain' })
@@ -35,8 +38,7 @@ it.each(PROVIDERS)('GEN-11 AMB-21 without redirects, nothing names %s', async (p
   for (const read of reads) expect([read.status, await read.text()]).toEqual([200, 'hello'])
   const { object_id } = await rowOf(house, locker, 'a.txt')
   const shown = JSON.stringify([body, ...reads.map(({ headers }) => [...headers])])
-  for (const secret of [host, variables.GCS_BUCKET ?? variables.STORJ_BUCKET, object_id, 'x-goog-', 'x-amz-'])
-    expect(shown).not.toContain(secret)
+  for (const secret of [host, bucket, object_id, 'x-goog-', 'x-amz-']) expect(shown).not.toContain(secret)
 })
 
 it.each(PROVIDERS)('SHORT-09 SHORT-11 SHORT-13 AMB-61 T-50 a client uploads to %s, once', async (provider) => {
@@ -121,8 +123,8 @@ it('FILE-35 ERR-26 T-31 a gateway that may not sign addresses answers 500 with i
   }
   for (const [name, value] of Object.entries(machine)) vi.stubEnv(name, value)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const addresses = { GCS_ENDPOINT: server.url, GCS_IAM_ENDPOINT: server.url }
-  const { house, create } = await openAt('gcs', { GCS_BUCKET: server.bucket, ...addresses, GCS_REDIRECT: 'all' })
+  const { url, bucket } = server
+  const { house, create } = await openAt('gcs', { GCS: gcsUrl({ url, bucket }, { redirect: 'all' }) })
   const { upload_url, download_url } = (await create()).body
   const [upload, download] = [upload_url, download_url].map((url) => new URL(url).pathname) as [string, string]
   const put = (path: string) =>

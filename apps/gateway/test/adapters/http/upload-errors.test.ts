@@ -48,7 +48,7 @@ it.each(BY_NAME)('FILE-31 ERR-29 SESS-06 %s says what to do next to a caller it 
 })
 
 it('FILE-31 ERR-29 SESS-06 a limit says to wait, and how long', async () => {
-  const limited = await openTestGateway({ RATE_LIMIT_SIGNER: '1', RATE_LIMIT_ADDRESS: '1' })
+  const limited = await openTestGateway({ RATE_LIMITS: 'signer=1/min,address=1/min' })
   onTestFinished(limited.close)
   const own = await limited.locker(ed25519Identity())
   const create = () => own.call<ErrorBody>(['locker:write'], 'POST', '/files', { filename: 'a' })

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { leftovers } from '../http/transfers.ts'
 import { expectS3Error, objectsOf, openS3House, signedLines } from './s3-house.ts'
 
-const house = forAllTests(() => openS3House({ S3_HOST: 's3.example', RATE_LIMIT_ADDRESS: '0' }))
+const house = forAllTests(() => openS3House({ S3: 'on,host=s3.example', RATE_LIMITS: 'address=0/min' }))
 const bucket = forAllTests(() => house.bucket())
 const { put } = objectsOf(bucket)
 
@@ -40,7 +40,7 @@ it('T-96 refuses a wrong secret, and other lockers alike whether or not they exi
 })
 
 it('T-96 counts bad signatures for each address, and then refuses without looking', async () => {
-  const limited = await openS3House({ RATE_LIMIT_ADDRESS: '3' })
+  const limited = await openS3House({ RATE_LIMITS: 'address=3/min' })
   onTestFinished(limited.close)
   const own = await limited.bucket()
   const guess = () => own.send('GET', 'a', { secret: 'guess' })

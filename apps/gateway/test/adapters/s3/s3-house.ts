@@ -37,7 +37,7 @@ interface RawOptions {
 export async function openS3House(variables: Variables = {}, overrides: Overrides = {}) {
   // Stock clients take the time from the Date of answers, which is the real one.
   const clock = testClock(Date.now())
-  const house = await openTestGateway({ S3_DOOR: 'on', ...variables }, { clock, ...overrides })
+  const house = await openTestGateway({ S3: 'on', ...variables }, { clock, ...overrides })
   const s3Url = `${house.gateway.url}/s3`
 
   /** Asks for credentials of a locker. */

@@ -9,7 +9,7 @@ import { sha256 } from '../http/transfers.ts'
 import { CHUNK, create, metadata, send, tusToken, whole } from './uploads.ts'
 
 forEachDatabase('tus', (database) => {
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, SESSION_PART_MAX_BYTES: '1000' }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, FILE_LIMITS: 'part_bytes=1000' }))
   const locker = forEachTest(() => house.locker(ed25519Identity()))
   const begin = async (headers: Record<string, string>, body?: string) =>
     create(house, locker, await tusToken(locker), headers, body)

@@ -128,7 +128,7 @@ function expectWait(answer: Reply<unknown>) {
 }
 
 it('T-10 AMB-05 confirmations of one receipt are limited before anything is read, and allowed again later', async () => {
-  const { house, locker, storage } = await openHouse({ RATE_LIMIT_RECEIPT: '3' })
+  const { house, locker, storage } = await openHouse({ RATE_LIMITS: 'receipt=3/min' })
   expect((await house.send('POST', `/v1/files/confirm?receipt_id=${locker.receiptId}`)).status).toBe(422)
   for (let i = 0; i < 3; i++) expectRefusal(await confirm(house, locker, 'no such file'), 404, 'FILE_NOT_FOUND')
   expectWait(await confirm(house, locker, 'f'))
@@ -141,7 +141,7 @@ it('T-10 AMB-05 confirmations of one receipt are limited before anything is read
 })
 
 it('T-10 confirmations from one address are limited over all receipts, unknown ones too, but not those of a signer, who has an own limit', async () => {
-  const { house, locker } = await openHouse({ RATE_LIMIT_ADDRESS: '4', RATE_LIMIT_SIGNER: '2' })
+  const { house, locker } = await openHouse({ RATE_LIMITS: 'address=4/min,signer=2/min' })
   for (const receiptId of ['rcpt_1', 'rcpt_2', 'rcpt_3']) await confirm(house, { receiptId }, 'f')
   expect((await confirmBatch(house, locker, ['f', 'g', 'h'])).status).toBe(200)
   expectWait(await confirm(house, locker, 'f'))

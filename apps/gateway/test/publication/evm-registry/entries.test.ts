@@ -60,7 +60,7 @@ describe('statements in the EVM registry', () => {
   }
 
   it('T-34 ADD-14 AMB-65 entries over the budget wait, and the newest is written when the budget allows', async () => {
-    const limited = await open({ ANCHORS_PER_HOUR: '1', ANCHOR_KIND: 'off' })
+    const limited = await open({ RATE_LIMITS: 'anchors=1/hour', ANCHORS: 'off' })
     const locker = await filledLocker(limited)
     await attest(limited, locker)
     await writeAll(limited)

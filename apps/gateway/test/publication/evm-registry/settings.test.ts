@@ -3,6 +3,7 @@ import { DEV_MINTER, DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-
 import { SettingsReader } from '@svc/service/program/config'
 import { expect, it } from 'vitest'
 import { readEvmRegistrySettings } from '../../../src/publication/evm-registry/settings.ts'
+import { SETTINGS } from '../../../src/settings.ts'
 
 const CHAIN = {
   treasury: `0x${'cd'.repeat(20)}`,
@@ -13,7 +14,7 @@ const EVM_REGISTRY_CONTRACT = `0x${'ab'.repeat(20)}`
 const EVM_REGISTRY_KEY = '05'.repeat(32)
 
 function read(variables: Record<string, string>, { evm = true, isProduction = true } = {}) {
-  const settings = new SettingsReader(variables)
+  const settings = new SettingsReader(variables, SETTINGS)
   const answer = readEvmRegistrySettings(
     settings,
     { chains: new Map(evm ? [[ROLES.registry, CHAIN]] : []) },

@@ -106,15 +106,15 @@ forEachDatabase('anchors of the log', (database) => {
   /** Of a gateway that writes the same log. */
   const shared = () => {
     const { context } = house.gateway
-    return { ...variables(), LOG_DIR: context.config.transparency.folder, LOG_ORIGIN: context.logIdentity.key.name }
+    return { ...variables(), LOG_STORE: context.config.transparency.folder, LOG_ORIGIN: context.logIdentity.key.name }
   }
   beforeAll(async () => {
     house = await testbed.open(variables())
     ;({ db, anchor, rows, grow } = logOf(house))
     replica = await testbed.open({
       ...shared(),
-      ANCHOR_WAIT_SECONDS: '0',
-      PUBLICATION_LAMPORTS_PER_DAY: '30000',
+      CHAIN_WAIT_SECONDS: 'anchor=0',
+      SPEND_PER_DAY: 'publication=0.00003SOL',
       CRON_ATTEST_ENABLED: 'true',
       CRON_ATTEST_PUSH: 'true',
     })

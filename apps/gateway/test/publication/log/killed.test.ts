@@ -32,7 +32,7 @@ forEachDatabase('a writer that is killed', (database) => {
     const { config, logIdentity: identity } = house.gateway.context
     const env = {
       DATABASE_URL: database.url,
-      LOG_DIR: config.transparency.folder,
+      LOG_STORE: config.transparency.folder,
       LOG_KEY,
       LOG_ORIGIN: identity.key.name,
     }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { s3Url } from '@svc/devnet/providers/store-urls'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import { expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
@@ -14,11 +15,7 @@ it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and write
   const server = await startStorjServer({ folder })
   onTestFinished(() => server.stop())
   const house = await openTestGateway({
-    LOG_STORE_ENDPOINT: server.url,
-    LOG_STORE_BUCKET: server.bucket,
-    LOG_STORE_PREFIX: 'log/',
-    LOG_STORE_ACCESS_KEY_ID: server.credentials.accessKeyId,
-    LOG_STORE_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
+    LOG_STORE: s3Url(server, 'log/'),
   })
   onTestFinished(house.close)
   const { context, url } = house.gateway

@@ -93,7 +93,7 @@ forEachDatabase('the log', (database) => {
   })
 
   it('LOG-14 has one writer over all replicas, and a replica with a folder of its own serves the same log', async () => {
-    const replica = await openTestGateway({ DATABASE_URL: database.url, LOG_DIR: '' })
+    const replica = await openTestGateway({ DATABASE_URL: database.url, LOG_STORE: '' })
     try {
       const other = replica.gateway.context
       expect(other.logIdentity).toEqual({ ...room().logIdentity, signer: expect.anything() })

@@ -25,7 +25,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-log-restored-'))
     // Without a logbook, so that only the log can tell.
-    variables = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: 'off', LOG_DIR: join(folder, 'log') }
+    variables = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: 'off', LOG_STORE: join(folder, 'log') }
   })
   afterAll(async () => {
     await rm(folder, { recursive: true, force: true })
@@ -49,7 +49,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       join(elsewhere, 'checkpoint'),
       await signCheckpoint(other, { size: 1, root: Buffer.alloc(32) }, signer.sign),
     )
-    const house = await openTestGateway({ ...variables, LOG_DIR: elsewhere })
+    const house = await openTestGateway({ ...variables, LOG_STORE: elsewhere })
     expect((await untilState(house, 'behind')).continuity).toMatchObject({ log: 'foreign' })
     await house.close()
   })
@@ -114,7 +114,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
 
     it('T-104 LOG-16 never mixes another history of the same database, published elsewhere, with this one', async () => {
       await copyDatabase(database, 'backup')
-      let house = await openTestGateway({ ...variables, LOG_DIR: join(folder, 'elsewhere') })
+      let house = await openTestGateway({ ...variables, LOG_STORE: join(folder, 'elsewhere') })
       await addStatements(dbOf(house), 1000)
       await house.gateway.context.publishLog()
       await house.close()
@@ -151,7 +151,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       expect((await begin('two words')).stderr).toContain('without spaces')
       expect((await begin(oldKey.name)).stderr).toContain('has signed already')
       const begun = await begin(origin)
-      expect(begun.stderr).toContain('LOG_DIR')
+      expect(begun.stderr).toContain('LOG_STORE')
       ended = JSON.parse(begun.stdout.slice(begun.stdout.indexOf('{'), begun.stdout.lastIndexOf('}') + 1)).ended
       expect([ended.origin, ended.vkey]).toEqual([oldKey.name, formatKey(oldKey)])
       // Both faces of the log that forked, signed by its key.
@@ -163,7 +163,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
     })
 
     it('LOG-51 LOG-53 begins another log with all statements', async () => {
-      const house = await openTestGateway({ ...variables, LOG_DIR: join(folder, 'log-2') })
+      const house = await openTestGateway({ ...variables, LOG_STORE: join(folder, 'log-2') })
       await untilState(house, 'current')
       while (await house.gateway.context.publishLog());
       expect(await readerOf(house).entries(await readerOf(house).head())).toEqual(digests)

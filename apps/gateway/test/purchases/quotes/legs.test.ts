@@ -99,7 +99,8 @@ describe('legs by configuration', () => {
 
   it('AMB-10 VER-20 a treasury without token accounts is named in /health, with what to do, until they exist', async () => {
     const PRIMARY_TREASURY = 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8'
-    const seller = await market.open({ PRIMARY_TREASURY, BETA_MINT: '' })
+    const withoutBeta = (market.chains.variables.TOKENS ?? '').replace(/primary\.BETA=[^,]+,?/, '')
+    const seller = await market.open({ PRIMARY_TREASURY, TOKENS: withoutBeta })
     const health = async () => (await seller.send<Health>('GET', '/health')).body
     const { status, warnings, not_offered } = await health()
     expect(status).toBe('ok')
@@ -114,7 +115,7 @@ describe('legs by configuration', () => {
     expect(warnings?.[0]).toMatch(/^the treasury has no token account for USDC on primary-mainnet \(\w+\): /)
     expect(warnings?.[0]).toContain(command)
     const beta = not_offered?.find(({ asset }) => asset === 'BETA')
-    expect(beta?.message).toBe('BETA_MINT is not set: BETA on primary-mainnet is left out of quotes')
+    expect(beta?.message).toBe('TOKENS has no primary.BETA=…: BETA on primary-mainnet is left out of quotes')
     const params = [PRIMARY_TREASURY, 'USDC', '1']
     const created = await fetch(market.chains.primary.url, {
       method: 'POST',
@@ -159,11 +160,7 @@ describe('legs by configuration', () => {
   })
 
   it('AMB-08 a gateway may sell on one chain only, and does not offer assets without an address', async () => {
-    const unset = Object.fromEntries(
-      [...PRIMARY_ASSETS, ...EVM_ASSETS].flatMap(({ address }) =>
-        typeof address === 'string' ? [] : [[address.setting, '']],
-      ),
-    )
+    const unset = { TOKENS: '' }
     const evmOnly = await market.open({ ...WITHOUT_PRIMARY, ...unset })
     expect(await legsOf(evmOnly, {})).toEqual(EVM_ASSETS.filter(hasAddress).map(evmLeg))
     const primaryOnly = await market.open({ ...WITHOUT_EVM, ...unset })
@@ -178,8 +175,9 @@ describe('tokens with other decimals', () => {
     const lines: string[] = []
     const write = (line: string) => void lines.push(line)
     const log = createLog('error', { write, writeSoon: write, flush: () => {} })
-    const wrong = { BETA_MINT: MINTS.WETH.mint, EVM_USDT0_CONTRACT: TOKENS.WETH.address }
-    const seller = await market.open(wrong, { log })
+    const given = market.chains.variables.TOKENS
+    const wrong = `primary.BETA=${MINTS.WETH.mint},evm.USDT0=${TOKENS.WETH.address}`
+    const seller = await market.open({ TOKENS: `${given},${wrong}` }, { log })
     const left = [...PRIMARY_LEGS, ...EVM_LEGS].filter((leg) => !/BETA|USDT0/.test(leg))
     expect(await legsOf(seller, {})).toEqual(left)
     expectError(
@@ -190,8 +188,8 @@ describe('tokens with other decimals', () => {
     const { status, body } = await seller.send<{ warnings: string[] }>('GET', '/health')
     expect(status).toBe(200)
     expect(body.warnings).toEqual([
-      `BETA on primary-mainnet (${wrong.BETA_MINT}) must have 0 decimals, but the chain says 8: it is left out of quotes`,
-      `USDT0 on evm-mainnet (${wrong.EVM_USDT0_CONTRACT}) must have 6 decimals, but the chain says 18: it is left out of quotes`,
+      `BETA on primary-mainnet (${MINTS.WETH.mint}) must have 0 decimals, but the chain says 8: it is left out of quotes`,
+      `USDT0 on evm-mainnet (${TOKENS.WETH.address}) must have 6 decimals, but the chain says 18: it is left out of quotes`,
     ])
     expect(lines).toHaveLength(2)
     expect(lines[0]).toContain('"expected":0,"problem":"the chain says 8"')
@@ -280,7 +278,7 @@ describe('exchange rates', () => {
     expect(legOf(quote, 'MON', 'evm-mainnet').extra.oracle_rate).toMatchObject({ source: 'oracle', fallback: false })
     const { body: health } = await seller.send<{ warnings: string[] }>('GET', '/health')
     const missing = health.warnings.filter((text) => text.startsWith('no price'))
-    expect(missing).toEqual([expect.stringMatching(/^no price of ETH is known: .* FALLBACK_USD_ETH is set$/)])
+    expect(missing).toEqual([expect.stringMatching(/^no price of ETH is known: .* FALLBACK_USD has ETH=…$/)])
     rates.setPrice('ETH', '3500')
   })
 
@@ -294,7 +292,7 @@ describe('exchange rates', () => {
     expect(metrics).toContain('svc_price_up{symbol="SOL",state="missing"} 0\n')
     const { accepts } = await seller.quote()
     expect(accepts.filter(({ extra }) => extra.oracle_rate)).toEqual([])
-    const explicit = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', FALLBACK_USD_MON: '0.05' })
+    const explicit = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', FALLBACK_USD: 'MON=0.05' })
     expect(legOf(await explicit.quote(), 'MON', 'evm-mainnet').extra.oracle_rate).toMatchObject({ usd: 0.05 })
   })
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Price } from '@svc/api/purchases'
 import { type GcsServer, startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { gcsUrl } from '@svc/devnet/providers/store-urls'
 import { type Market, openMarket } from '@svc/devnet/services/market'
 import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -18,10 +19,7 @@ beforeAll(async () => {
   gcs = await startGcsServer({ folder })
   market = await openMarket()
   shop = await market.open({
-    GCS_BUCKET: gcs.bucket,
-    GCS_CREDENTIALS: gcs.keyFile,
-    GCS_ENDPOINT: gcs.url,
-    GCS_IAM_ENDPOINT: gcs.url,
+    GCS: gcsUrl(gcs),
     LOCAL_PROVIDERS: 'mongodb,firestore',
     INTERNAL_SECRET: SECRET,
   })

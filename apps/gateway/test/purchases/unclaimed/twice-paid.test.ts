@@ -13,7 +13,7 @@ import { expectReturned, listUnclaimed, OPERATOR, unclaimedOf } from './unclaime
 
 const sponsored = forAllTests(() => openSponsoredMarket())
 const shop = forAllTests(() =>
-  sponsored.open({ ...OPERATOR, MAX_LOCKERS_PER_OWNER: '1000', RATE_LIMIT_ADDRESS: '10000' }),
+  sponsored.open({ ...OPERATOR, MAX_LOCKERS_PER_OWNER: '1000', RATE_LIMITS: 'address=10000/min' }),
 )
 const chains = () => sponsored.market.chains
 afterEach(() => {

@@ -4,7 +4,7 @@ import type { UnclaimedPayment } from '@svc/api/operations'
 import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { expect } from 'vitest'
 
-export const OPERATOR = { INTERNAL_SECRET: 'the-secret-of-the-operators-tools', OPERATOR_ACTORS: 'secret' }
+export const OPERATOR = { INTERNAL_SECRET: 'the-secret-of-the-operators-tools', ADMINS: 'secret' }
 const HEADERS = { authorization: `Bearer ${OPERATOR.INTERNAL_SECRET}` }
 const PAYMENTS = '/v1/internal/operations/payments'
 

@@ -22,9 +22,7 @@ const issuer = forAllTests(() => startOidcIssuer({ now: clock.now }))
 const house = forAllTests(() =>
   openEvidenceHouse(
     {
-      ATTEST_JWT_ISSUER: issuer.issuer,
-      ATTEST_JWT_AUDIENCE: TEST_AUDIENCE,
-      ATTEST_JWT_JWKS_URL: issuer.jwksUrl,
+      ATTEST_JWT: `issuer=${issuer.issuer},audience=${TEST_AUDIENCE},jwks=${issuer.jwksUrl}`,
     },
     { clock },
   ),
@@ -158,10 +156,10 @@ it('VER-15 answers a null simulation for a record of the oracle era', async () =
 })
 
 it('AMB-77 T-10 refuses tokens with a hint where no issuer is configured, and counts them', async () => {
-  const house = await openEvidenceHouse({ RATE_LIMIT_ADDRESS: '2' })
+  const house = await openEvidenceHouse({ RATE_LIMITS: 'address=2/min' })
   const answer = await house.read<{ hint: string }>(BY_TOKEN, {}, { authorization: 'Bearer x.y.z' })
   expectRefusal(answer, 401, 'BEARER_TOKEN_INVALID')
-  expect(answer.body.hint).toContain('ATTEST_JWT_ISSUER')
+  expect(answer.body.hint).toContain('ATTEST_JWT')
   for (const status of [401, 429]) expect((await house.read(BY_TOKEN)).status).toBe(status)
   await house.close()
 })

@@ -146,7 +146,7 @@ it('DSSE-06 T-109 is the same every time, signed once; a final anchor and a new 
 })
 
 describe('a statement that is not signed in another format', () => {
-  const house = forAllTests(() => openEvidenceHouse({ RATE_LIMIT_RECEIPT: '12' }))
+  const house = forAllTests(() => openEvidenceHouse({ RATE_LIMITS: 'receipt=12/min' }))
 
   it('DSSE-07 says that a file is not in the statement', async () => {
     const { receipt_id } = await chainOfThree(house)

@@ -128,7 +128,7 @@ it.each([
   ['GET', '/v1/self-verify'],
   ['POST', '/v1/attest/simulate'],
 ])('T-10 AMB-45 counts %s %s against the public rate limits', async (method, path) => {
-  const house = await openEvidenceHouse({ RATE_LIMIT_RECEIPT: '2' })
+  const house = await openEvidenceHouse({ RATE_LIMITS: 'receipt=2/min' })
   const locker = await house.listed(1)
   await house.state(locker)
   const { receipt_id } = locker

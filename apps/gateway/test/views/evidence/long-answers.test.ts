@@ -81,7 +81,7 @@ describe('answers with many files', () => {
 })
 
 it('T-10 counts long answers against the public rate limits, but not short ones', { tags: ['nightly'] }, async () => {
-  const house = await openEvidenceHouse({ RATE_LIMIT_ADDRESS: '3' })
+  const house = await openEvidenceHouse({ RATE_LIMITS: 'address=3/min' })
   const [long, short] = [await house.listed(FILES), await house.listed(1)]
   for (const locker of [long, short]) await house.state(locker)
   const statuses = async ({ receipt_id }: Locker) => {

@@ -105,7 +105,7 @@ describe('retrieve', () => {
 
 describe('retrieve without a secret', () => {
   it('AMB-39 computes for anybody within the public rate limits where no secret is set', async () => {
-    const house = await openEvidenceHouse({ RATE_LIMIT_RECEIPT: '2' })
+    const house = await openEvidenceHouse({ RATE_LIMITS: 'receipt=2/min' })
     const { receipt_id } = await house.filled({ 'a.txt': 'one' })
     const empty = await house.listed(0)
     for (const _ of [1, 2]) {

@@ -8,11 +8,11 @@ const OPTED_IN = { ...CRON, CRON_ATTEST_FILTER: 'opted_in' }
 const AT = '2026-09-01T22:00:00Z'
 
 it.each([
-  ['nothing is automatic', { ATTEST_PUSH: 'false' }, [], null, null],
+  ['nothing is automatic', { PUBLISH: 'on_request' }, [], null, null],
   ['changes are attested by themselves', { AUTO_REATTEST: 'true' }, [], 'changes', 'publishing'],
-  ['there is a schedule', { ...CRON, ATTEST_PUSH: 'false' }, [], 'changes', AT],
-  ['it is opted in', { ...OPTED_IN, ATTEST_PUSH: 'false' }, ['cron_attest'], 'changes', AT],
-  ['it is not opted in', { ...OPTED_IN, ATTEST_PUSH: 'false' }, [], null, null],
+  ['there is a schedule', { ...CRON, PUBLISH: 'on_request' }, [], 'changes', AT],
+  ['it is opted in', { ...OPTED_IN, PUBLISH: 'on_request' }, ['cron_attest'], 'changes', AT],
+  ['it is not opted in', { ...OPTED_IN, PUBLISH: 'on_request' }, [], null, null],
 ] as const)('T-56 CRON-01 what is published next of a locker where %s', async (_, variables, tags, changed, idle) => {
   const house = await openTestGateway(variables)
   const { context } = house.gateway

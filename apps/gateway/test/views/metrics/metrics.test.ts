@@ -13,7 +13,7 @@ const LATER = 3600
 
 forEachDatabase('metrics', (database) => {
   const market = forAllTests(() => openMarket())
-  const shop = forAllTests(() => market.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' }))
+  const shop = forAllTests(() => market.open({ DATABASE_URL: database.url, PUBLISH: 'on_request' }))
 
   const read = (): Promise<Scrape> => {
     market.clock.advance(LATER)

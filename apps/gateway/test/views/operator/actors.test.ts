@@ -2,6 +2,7 @@ import { SettingsReader } from '@svc/service/program/config'
 import { describe, expect, it } from 'vitest'
 import type { InternalCaller } from '../../../src/auth/internal-callers.ts'
 import { readActors } from '../../../src/auth/settings.ts'
+import { SETTINGS } from '../../../src/settings.ts'
 import { describeCaller } from '../../../src/views/operator/actors.ts'
 
 const oidc = (subject: string, email: string | null = null): InternalCaller => ({
@@ -13,7 +14,7 @@ const oidc = (subject: string, email: string | null = null): InternalCaller => (
 
 describe('who may act', () => {
   const mayAct = (list: string, caller: InternalCaller, mode: 'development' | 'production' = 'production') =>
-    describeCaller(caller, readActors(new SettingsReader({ OPERATOR_ACTORS: list }), mode)).may_act
+    describeCaller(caller, readActors(new SettingsReader({ ADMINS: list }, SETTINGS), mode)).may_act
 
   it('T-70 in production nobody does unless they are named', () => {
     for (const caller of [oidc('anna', 'anna@example.com'), { kind: 'secret' }, { kind: 'development' }] as const)

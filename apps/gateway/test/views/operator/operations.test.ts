@@ -35,11 +35,8 @@ function openShop(database: TestDatabase): void {
     shop = await market.open({
       DATABASE_URL: database.url,
       INTERNAL_SECRET: SECRET,
-      INTERNAL_OIDC_ISSUER: issuer.issuer,
-      INTERNAL_OIDC_AUDIENCE: TEST_AUDIENCE,
-      INTERNAL_OIDC_JWKS_URL: issuer.jwksUrl,
-      INTERNAL_OIDC_SUBJECTS: 'scheduler,anna',
-      OPERATOR_ACTORS: 'anna',
+      INTERNAL_OIDC: `issuer=${issuer.issuer},audience=${TEST_AUDIENCE},jwks=${issuer.jwksUrl},subject=scheduler,subject=anna`,
+      ADMINS: 'anna',
     })
   })
   afterAll(() => shop.close())

@@ -52,7 +52,7 @@ export const texts = {
     failed: 'The gateway could not say who you are',
     as: 'Signed in as',
     kinds: { oidc: 'by an OIDC token', secret: 'by the internal secret', development: 'development, no secret set' },
-    readOnly: 'Read only: OPERATOR_ACTORS does not name this identity, so nothing can be changed here.',
+    readOnly: 'Read only: ADMINS does not name this identity, so nothing can be changed here.',
     mayAct: 'May act. Every action is in the audit log.',
     signOut: 'Sign out',
   },

@@ -31,7 +31,7 @@ export function epochsNow(lockers: readonly Locker[], limit = lockers.length): R
 export function requireDoor({ config }: Context): void {
   if (config.s3.enabled) return
   throw new ServiceError('S3_DISABLED', 'this gateway serves no S3 clients', {
-    hint: 'its operator can set S3_DOOR=on; until then, use signed requests and short URLs',
+    hint: 'its operator can set S3=on; until then, use signed requests and short URLs',
   })
 }
 

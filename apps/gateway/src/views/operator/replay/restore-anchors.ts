@@ -144,7 +144,7 @@ async function insertSent<Row extends Sent>(context: Context, row: Row, table: T
 /** What became of a transaction. */
 async function lookUp({ primaryChain, config }: Context, sent: Sent): Promise<{ outcome: Resolved } | Problem> {
   if (!primaryChain) {
-    const setting = config.anchors.kind === 'off' ? 'ANCHOR_KIND is off' : 'PRIMARY_RPC_URLS is not set'
+    const setting = config.anchors.kind === 'off' ? 'ANCHORS is off' : 'PRIMARY_RPC_URLS is not set'
     return { problem: `${setting}: the transaction ${sent.tx} cannot be looked up` }
   }
   try {

@@ -47,7 +47,7 @@ export async function restorePublished(context: Context, published: PublishedLog
   const { db, commit } = context.database
   const gap = await findGap(db, published)
   if (!gap) return null
-  if (gap.kind === 'foreign') return 'what LOG_DIR or LOG_STORE_BUCKET has is not the log of this database'
+  if (gap.kind === 'foreign') return 'what LOG_STORE has is not the log of this database'
   if (gap.kind === 'forked') return FORKED
   const checkpoint = (await published.newest()) as PublishedCheckpoint // as there is a gap
   const { size, root, text: note } = checkpoint

@@ -26,7 +26,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
   const storage = forAllTests(watchedStorage)
   const open = (partMaxBytes = PART) =>
     openTestGateway(
-      { DATABASE_URL: database.url, BASE_URL: 'https://gateway.example', SESSION_PART_MAX_BYTES: `${partMaxBytes}` },
+      { DATABASE_URL: database.url, BASE_URL: 'https://gateway.example', FILE_LIMITS: `part_bytes=${partMaxBytes}` },
       { providers: storage.providers },
     )
   const house = forAllTests(() => open())

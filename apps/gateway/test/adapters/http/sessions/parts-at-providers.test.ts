@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { gcsUrl } from '@svc/devnet/providers/store-urls'
 import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { openS3House } from '../../s3/s3-house.ts'
@@ -72,9 +73,11 @@ it.each(PROVIDERS)('T-99 ADD-46 %s takes chunks of any size, also while memory i
 it('T-169 parts that were refused or replaced do not stay where each write has a name of its own', async () => {
   const server = await startGcsServer({ folder: await newFolder() })
   onTestFinished(server.stop)
-  const { url, bucket, keyFile } = server
-  const gcs = { GCS_BUCKET: bucket, GCS_CREDENTIALS: keyFile, GCS_ENDPOINT: url, GCS_IAM_ENDPOINT: url }
-  const house = await openTestGateway({ ...gcs, SESSION_PART_MAX_BYTES: `${MEBIBYTE}`, LOCAL_PROVIDERS: '' })
+  const house = await openTestGateway({
+    GCS: gcsUrl(server),
+    FILE_LIMITS: `part_bytes=${MEBIBYTE}`,
+    LOCAL_PROVIDERS: '',
+  })
   onTestFinished(() => house.close())
   const locker = await house.locker(ed25519Identity(), { provider: 'gcs' })
   const partsInPlace = () => server.objects().filter(({ name }) => /\.\d+-/.test(name)).length

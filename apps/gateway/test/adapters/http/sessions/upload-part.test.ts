@@ -11,7 +11,7 @@ import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
 const PART_MAX = 300_000
 const RAW = { 'content-type': 'application/octet-stream' }
-const LIMITS = { SESSION_PART_MAX_BYTES: String(PART_MAX), MAX_UPLOAD_BYTES: '1000000' }
+const LIMITS = { FILE_LIMITS: `part_bytes=${PART_MAX}`, MAX_UPLOAD_BYTES: '1000000' }
 const house = forAllTests(() => openTestGateway(LIMITS))
 const locker = forAllTests(() => house.locker(ed25519Identity()))
 const session = forEachTest(() => {

@@ -7,7 +7,7 @@ import { listed, openTestSession, publicBytes } from './sessions.ts'
 
 const FILENAME = 'docs/a b.bin'
 const bytes = randomBytes(2500)
-const house = forAllTests(() => openTestGateway({ SESSION_PART_MAX_BYTES: '1000' }))
+const house = forAllTests(() => openTestGateway({ FILE_LIMITS: 'part_bytes=1000' }))
 const locker = forAllTests(() => house.locker(ed25519Identity()))
 
 const session = forEachTest(() => {

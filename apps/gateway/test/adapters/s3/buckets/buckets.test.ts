@@ -87,7 +87,7 @@ it('ADD-44 tells location, versioning and access as of a new bucket', async () =
 })
 
 it('ADD-44 tells the region that is set', async () => {
-  const elsewhere = await openS3House({ S3_REGION: 'eu-central-1' })
+  const elsewhere = await openS3House({ S3: 'on,region=eu-central-1' })
   onTestFinished(elsewhere.close)
   const { client, name: Bucket } = await elsewhere.bucket()
   const { LocationConstraint } = await client.send(new GetBucketLocationCommand({ Bucket }))

@@ -113,7 +113,7 @@ async function openHouse(variables: Record<string, string>) {
 }
 
 it('T-96 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
-  const { house, locker } = await openHouse({ S3_DOOR: 'off' })
+  const { house, locker } = await openHouse({ S3: 'off' })
   expectRefusal(await askCredentials(locker), 501, 'S3_DISABLED')
   expectRefusal(await askKey(locker), 501, 'S3_DISABLED')
   expect(await listKeys(locker)).toEqual([])
@@ -122,14 +122,14 @@ it('T-96 ADD-42 a gateway without the door gives no credentials and keys, and sa
 })
 
 it('ADD-42 clients are told the host and the region of the door', async () => {
-  const door = { S3_HOST: 's3.gateway.example', S3_REGION: 'eu-central-1' }
+  const door = { S3: 'on,host=s3.gateway.example,region=eu-central-1' }
   const { locker } = await openHouse({ BASE_URL: 'https://gateway.example:8443', ...door })
   const told = { endpoint: 'https://s3.gateway.example:8443', region: 'eu-central-1' }
   expect(done(await askCredentials(locker))).toMatchObject(told)
 })
 
 it('LIM-11 asking for credentials counts for the limit of the signer', async () => {
-  const { locker } = await openHouse({ RATE_LIMIT_SIGNER: '1' })
+  const { locker } = await openHouse({ RATE_LIMITS: 'signer=1/min' })
   done(await askCredentials(locker))
   expectRefusal(await askCredentials(locker), 429, 'RATE_LIMITED')
 })

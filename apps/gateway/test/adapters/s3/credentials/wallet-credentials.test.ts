@@ -51,7 +51,7 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)
   const log = createLog('info', { write, writeSoon: () => {}, flush: () => {} })
-  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url, RATE_LIMIT_ADDRESS: '0' }, { log }))
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url, RATE_LIMITS: 'address=0/min' }, { log }))
   const wallet = forEachTest(async () => ({ ...evmIdentity() }))
   const named = (...tags: string[]) => house.locker(wallet, { tags })
 

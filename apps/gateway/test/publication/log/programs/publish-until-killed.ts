@@ -11,7 +11,7 @@ import { createPublish } from '../../../../src/publication/log/publish.ts'
 import { CHECKPOINT, createPublished } from '../../../../src/publication/log/published.ts'
 import { createWitnesses } from '../../../../src/publication/log/witnesses/witnesses.ts'
 
-const { DATABASE_URL = '', LOG_DIR = '', LOG_KEY = '', LOG_ORIGIN = '' } = process.env
+const { DATABASE_URL = '', LOG_STORE = '', LOG_KEY = '', LOG_ORIGIN = '' } = process.env
 const [wanted, passes = '0'] = process.argv.slice(2)
 let left = Number(passes)
 
@@ -21,7 +21,7 @@ function reach(step: string): void {
 
 const database = await openDatabase<Schema, Noted>({ url: DATABASE_URL, migrations })
 const signer = ed25519Signer(Buffer.from(LOG_KEY, 'hex'))
-const folder = openFolderFiles(LOG_DIR)
+const folder = openFolderFiles(LOG_STORE)
 const files: typeof folder = {
   read: folder.read,
   async write(name, bytes) {

@@ -19,7 +19,7 @@ import {
 let testbed: X402Testbed
 let shop: TestGateway
 beforeAll(async () => {
-  testbed = await startX402Testbed({ RATE_LIMIT_ADDRESS: '30000' })
+  testbed = await startX402Testbed({ RATE_LIMITS: 'address=30000/min' })
   shop = testGatewayOf(testbed.gateway)
 })
 afterAll(() => testbed.stop())

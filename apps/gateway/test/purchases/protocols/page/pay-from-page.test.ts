@@ -20,7 +20,7 @@ const nodes = {
 }
 const shop = forAllTests(() => {
   const urls = { PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }
-  return market.open({ ...urls, RATE_LIMIT_ADDRESS: '10000' })
+  return market.open({ ...urls, RATE_LIMITS: 'address=10000/min' })
 })
 
 const ask = <Body>(step: string, body: object) => shop.send<Body>('POST', `/v1/storage/payment/${step}`, body)

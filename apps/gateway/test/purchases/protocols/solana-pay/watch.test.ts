@@ -193,8 +193,7 @@ describe('what strangers can make the gateway ask', () => {
   }, async () => {
     const shop = await market.open({
       PRIMARY_RPC_URLS: node.url,
-      PAYMENT_WATCH_CALLS_PER_MINUTE: '120',
-      PAYMENT_WATCH_QUOTES: '5000',
+      PAYMENT_WATCH: 'calls_per_minute=120,quotes=5000',
     })
     const db = dbOf(shop)
     const now = Math.floor(market.clock.now() / 1000)
@@ -238,7 +237,7 @@ describe('what strangers can make the gateway ask', () => {
   it('T-102 one address takes a share of the places, and nobody more than there are; find still looks', {
     tags: ['nightly'],
   }, async () => {
-    const shop = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH_QUOTES: '3' })
+    const shop = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH: 'quotes=3' })
     const quotes = [await shop.quote(), await shop.quote(), await shop.quote(), await shop.quote(), await shop.quote()]
     const watched: boolean[] = []
     for (const quote of quotes) {
@@ -256,7 +255,7 @@ describe('what strangers can make the gateway ask', () => {
     tags: ['nightly'],
   }, async () => {
     const shop = await market.open({ PRIMARY_RPC_URLS: node.url })
-    const off = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH_CALLS_PER_MINUTE: '0' })
+    const off = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH: 'calls_per_minute=0' })
     const paid = await shop.quote()
     const tx = await market.pay(paid.accepts[0]!)
     await shop.confirm({ pay_req_id: payReqId(paid) }, tx)

@@ -135,7 +135,7 @@ describe('the token of a sponsor', () => {
     for (const path of ['/v1/storage/sponsored-confirm', '/v1/storage/sponsored-confirm-batch']) {
       const reply = await plain.send('POST', path, {}, headers)
       expectError(reply, 401, 'OIDC_TOKEN_INVALID')
-      expect(reply.body).toMatchObject({ hint: expect.stringContaining('SPONSOR_OIDC_ISSUER') })
+      expect(reply.body).toMatchObject({ hint: expect.stringContaining('SPONSOR_OIDC') })
     }
   })
 })

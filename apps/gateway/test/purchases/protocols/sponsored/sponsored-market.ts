@@ -35,10 +35,7 @@ export async function openSponsoredMarket(options?: LocalChainsOptions): Promise
   const market = await openMarket(options)
   const issuer = await startOidcIssuer({ now: market.clock.now })
   const identity = {
-    SPONSOR_OIDC_ISSUER: issuer.issuer,
-    SPONSOR_OIDC_AUDIENCE: TEST_AUDIENCE,
-    SPONSOR_OIDC_JWKS_URL: issuer.jwksUrl,
-    SPONSOR_OIDC_SERVICES: 'sponsor',
+    SPONSOR_OIDC: `issuer=${issuer.issuer},audience=${TEST_AUDIENCE},jwks=${issuer.jwksUrl},subject=sponsor`,
   }
   return {
     issuer,

@@ -63,8 +63,8 @@ it('PAY-49 T-24 a payment that was processed and is gone has no receipt until it
   await expectSameReceipt(payReqId(quote), tx, async () => chain.fork())
 })
 
-it('AMB-76 with PRIMARY_COMMITMENT=finalized a payment counts once the primary chain has finalized it', async () => {
-  const strict = await market.open({ PRIMARY_COMMITMENT: 'finalized' })
+it('AMB-76 with FINALITY=primary=finalized a payment counts once the primary chain has finalized it', async () => {
+  const strict = await market.open({ FINALITY: 'primary=finalized' })
   const quote = await strict.quote()
   const tx = await market.pay(quote.accepts[0]!)
   market.clock.advance(13.1)
@@ -82,7 +82,7 @@ it('PAY-49 AMB-76 T-24 a pending payment on the EVM chain counts once it is in a
   await expectSameReceipt(payReqId(quote), tx, market.chains.evm.chain.fork)
 })
 
-it.each([{ EVM_CONFIRMATIONS: '3' }, { EVM_FINALITY: 'finalized' }])(
+it.each([{ FINALITY: 'evm=3' }, { FINALITY: 'evm=finalized' }])(
   'AMB-76 T-24 with %j a payment on the EVM chain counts once enough blocks follow it',
   async (variables) => {
     const strict = await market.open(variables)
@@ -96,7 +96,7 @@ it.each([{ EVM_CONFIRMATIONS: '3' }, { EVM_FINALITY: 'finalized' }])(
 )
 
 it('T-24 AMB-76 a reorganization below the depth that is asked for sells nothing before the payment is as deep again', async () => {
-  const strict = await market.open({ EVM_CONFIRMATIONS: '2' })
+  const strict = await market.open({ FINALITY: 'evm=2' })
   const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
   const tx = await market.pay(quote.accepts[0]!)
   await evm.mine({ blocks: 1 })

@@ -187,7 +187,7 @@ describe.each([
 })
 
 it('T-10 ADD-13 who guesses at a paid quote is limited, and its payer is not', async () => {
-  const limited = await market.open({ RATE_LIMIT_ADDRESS: '5' })
+  const limited = await market.open({ RATE_LIMITS: 'address=5/min' })
   const { quote, tx } = await buy(market, limited)
   const guess = () => limited.confirm({ pay_req_id: payReqId(quote), payer_signature: 'guess' }, null)
   const replies = []

@@ -33,7 +33,11 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     open = (count, quorum) => {
       const name = chain.toUpperCase()
       const urls = nodes.slice(0, count).map(({ url }) => url)
-      return market.open({ ...OPERATOR, [`${name}_RPC_URLS`]: urls.join(), [`${name}_RPC_QUORUM`]: String(quorum) })
+      return market.open({
+        ...OPERATOR,
+        [`${name}_RPC_URLS`]: urls.join(),
+        RPC_QUORUM: `${name.toLowerCase()}=${quorum}`,
+      })
     }
   })
   beforeEach(() => {

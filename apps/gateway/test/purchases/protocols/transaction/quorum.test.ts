@@ -16,7 +16,7 @@ beforeAll(async () => {
   for (const chain of CHAINS)
     nodes[chain] = await Promise.all([1, 2, 3].map(() => startFaultyNode(market.chains[chain].url)))
   const urls = (chain: Chain) => nodes[chain].map(({ url }) => url).join(',')
-  const quorum = { PRIMARY_RPC_QUORUM: '2', EVM_RPC_QUORUM: '2', PRIMARY_RPC_URLS: urls('primary') }
+  const quorum = { RPC_QUORUM: 'primary=2,evm=2', PRIMARY_RPC_URLS: urls('primary') }
   const write = (line: string) => void lines.push(line)
   const log = createLog('warn', { write, writeSoon: write, flush: () => {} })
   const variables = { ...market.chains.variables, ...quorum, EVM_RPC_URLS: urls('evm') }

@@ -65,7 +65,8 @@ describe.each(FAMILIES)('kill -9 on the %s chain', (family) => {
 
 describe.each(FAMILIES)('two gateways with one database and the same keys, on the %s chain', (family) => {
   const database = forAllTests(() => createFreshDatabase('postgres'))
-  const open = () => startTestGateway({ ...chains.variables, DATABASE_URL: database.url, X402_WAIT_SECONDS: '300' })
+  const open = () =>
+    startTestGateway({ ...chains.variables, DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'x402=300' })
   const gateways = [forAllTests(open), forAllTests(open)]
 
   it('T-16 two gateways that get one signature many times at once move the payment once and write one receipt', {

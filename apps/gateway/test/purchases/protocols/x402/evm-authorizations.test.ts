@@ -389,8 +389,8 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
   const sentCount = () => testbed.nodes.evm.calls.filter((method) => method === SEND.evm).length
 
   it.each([
-    ['its payer', { X402_FAILED_PER_PAYER: '2' }, 200],
-    ['its address', { X402_FAILED_PER_ADDRESS: '2' }, 429],
+    ['its payer', { RATE_LIMITS: 'failed_payments_payer=2/hour' }, 200],
+    ['its address', { RATE_LIMITS: 'failed_payments_address=2/hour' }, 429],
   ])(
     'T-34 a payment that fails after its simulation counts against %s, for an hour',
     { tags: ['nightly'] },
@@ -418,9 +418,8 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     tags: ['nightly'],
   }, async () => {
     const limited = await openLimited({
-      X402_LOST_GWEI_PER_DAY: '500000',
-      X402_LOST_PERCENT: '100',
-      X402_FAILED_PER_PAYER: '0',
+      SPEND_PER_DAY: 'x402_evm=0.0005MON,x402_share=100%',
+      RATE_LIMITS: 'failed_payments_payer=0/hour',
     })
     const replies = [await limited.fail()]
     while (replies.at(-1)?.status === 402) replies.push(await limited.fail())

@@ -36,7 +36,7 @@ import {
   walletOn,
 } from './x402-testbed.ts'
 
-const testbed = forAllTests(() => startX402Testbed({ RATE_LIMIT_ADDRESS: '30000' }))
+const testbed = forAllTests(() => startX402Testbed({ RATE_LIMITS: 'address=30000/min' }))
 
 /** What the body offers, in the form of the header. */
 async function offer(): Promise<PaymentRequired> {

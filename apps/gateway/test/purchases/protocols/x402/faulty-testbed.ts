@@ -72,7 +72,7 @@ export async function startFaultyTestbed(): Promise<FaultyTestbed> {
   const nodes = { primary: await startFaultyNode(local.primary.url), evm: await startFaultyNode(local.evm.url) }
   const urls = { PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }
   const open = (variables: Variables, overrides?: Overrides) =>
-    startTestGateway({ ...chains.variables, ...urls, X402_WAIT_SECONDS: '0', ...variables }, overrides)
+    startTestGateway({ ...chains.variables, ...urls, CHAIN_WAIT_SECONDS: 'x402=0', ...variables }, overrides)
   const gateway = await open({})
   return {
     chains,

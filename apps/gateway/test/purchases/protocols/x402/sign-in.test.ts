@@ -32,7 +32,7 @@ let door: string
 let now = Date.now()
 const bought = {} as Record<Family, X402Purchase>
 beforeAll(async () => {
-  testbed = await startX402Testbed({ RATE_LIMIT_ADDRESS: '30000' }, { now: () => now })
+  testbed = await startX402Testbed({ RATE_LIMITS: 'address=30000/min' }, { now: () => now })
   // Clients sign only for the address that they called.
   door = `${testbed.gateway.context.config.http.baseUrl}/v1/x402/storage`
   for (const family of FAMILIES) {

@@ -97,8 +97,8 @@ it.each<[string, string, Record<string, string>, Record<string, string>]>([
 ])(
   'AMB-45 T-10 refuses a locker with %s, with a hint and without reading anything',
   { tags: ['nightly'] },
-  async (_, RECOMPUTE_MAX_BYTES, files, later) => {
-    await open({ RECOMPUTE_MAX_BYTES })
+  async (_, bytes, files, later) => {
+    await open({ FILE_LIMITS: `recompute_bytes=${bytes}` })
     const locker = await attested(files)
     for (const [name, bytes] of Object.entries(later)) await locker.put(name, bytes)
     const before = storage.reads.length

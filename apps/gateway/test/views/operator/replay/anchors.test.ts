@@ -14,7 +14,7 @@ import { forgetfully } from '../../../publication/node-faults.ts'
 import { copyJournal, damage, replayFrom, withoutTicks } from './journal-lines.ts'
 
 const testbed = useAnchorTestbed()
-const KEYS = { RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32), ANCHOR_WAIT_SECONDS: '0', ATTEST_PUSH: 'false' }
+const KEYS = { RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32), CHAIN_WAIT_SECONDS: 'anchor=0', PUBLISH: 'on_request' }
 
 describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags: ['nightly'] }, (dialect) => {
   let database: FreshDatabase

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 it('ADD-17 ADD-29 renewals end a locker where they did, whichever process has noted them', {
   tags: ['nightly'],
 }, async () => {
-  const shop = await market.open({ RUN_JOBS: 'false', ATTEST_PUSH: 'false' })
+  const shop = await market.open({ RUN_JOBS: 'false', PUBLISH: 'on_request' })
   const db = writable(shop.gateway.context.database.db)
   const payer = ed25519Identity(DEMO_PAYERS[0]!.privateKeyBytes)
   const first = await buy(market, shop, { units: 1 })

@@ -1,0 +1,53 @@
+// `svc-gateway check [<file>]`: what these settings would do, and what is wrong with them. Changes nothing, and connects to
+// nothing.
+
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import type { Settings, Variables } from '@svc/service/program/config'
+import { checkConfig } from '../config.ts'
+import { RENAMED_SETTINGS } from '../renamed-settings.ts'
+import { SETTINGS } from '../settings.ts'
+import { describeConfig } from './describe-config.ts'
+
+export const USAGE = 'usage: svc-gateway check [<file with NAME=value lines>]; without a file, the environment'
+
+const UNUSABLE = 1
+const WRONG_USE = 2
+
+export async function run(args: string[]): Promise<void> {
+  if (args.length > 1) {
+    console.error(USAGE)
+    process.exitCode = WRONG_USE
+    return
+  }
+  const [file] = args
+  const variables = file === undefined ? process.env : readFile(file)
+  if (!variables) return
+  const { config, secrets, problems } = checkConfig(variables)
+  console.log(describeConfig({ config, secrets, variables }))
+  const unread = file === undefined ? [] : unreadNames(variables, SETTINGS)
+  if (unread.length > 0) console.log(`\nnot settings of the gateway, which does not read them: ${unread.join(', ')}`)
+  if (problems.length === 0) {
+    console.log('\nno problems: a gateway starts with these settings')
+    return
+  }
+  console.log(`\nproblems, with which it does not start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+  process.exitCode = UNUSABLE
+}
+
+function readFile(file: string): Variables | null {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))
+  } catch (error) {
+    console.error(`svc-gateway check: ${(error as Error).message}`)
+    process.exitCode = UNUSABLE
+    return null
+  }
+}
+
+/** Misspelled names among them. */
+function unreadNames(variables: Variables, settings: Settings): string[] {
+  const isRead = (name: string) =>
+    name in settings || name in RENAMED_SETTINGS || settings[name.replace(/_FILE$/, '')]?.isSecret
+  return Object.keys(variables).filter((name) => !isRead(name))
+}
