@@ -195,10 +195,10 @@ it('T-129 T-130 no made-up input breaks the rules of JSON of nodes', async () =>
       rule(input) {
         const read = accepted(NodeProblem, () => ({ value: parseJson(text(input)) }))
         const native = json(input)
-        if (native === undefined || depthOf(native) >= 1000) return
-        must(read !== null, 'refuses what JSON.parse reads')
+        if (depthOf(native) >= 1000) return
+        must((read === null) === (native === undefined), 'does not read just what JSON.parse reads')
         // All but long integers are as JSON.parse reads them.
-        mustEqual(withoutBigInts(read!.value), native, 'reads another value than JSON.parse')
+        if (read) mustEqual(withoutBigInts(read.value), native, 'reads another value than JSON.parse')
       },
     }),
   ).toBeNull()
