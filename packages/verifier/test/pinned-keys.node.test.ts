@@ -2,7 +2,10 @@
 
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { json, must, text } from '@svc/devnet/properties/rules'
+import { toHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
+import { issuerKeyId } from '@svc/protocol/ids'
+import { ed25519Signer } from '@svc/protocol/keys'
 import { expect, it } from 'vitest'
 import { followedKeys, readPinnedKeys } from '../src/pinned-keys.ts'
 import { CASES, packBytes } from './pack.ts'
@@ -21,9 +24,12 @@ it('T-129 T-131 no made-up input breaks the rules of lists of keys', async () =>
   const pinnedKeys = pinned.ok ? pinned.keys : []
   const followedFrom = (list: Json) => followedKeys({ pinnedKeys }, list).keys.map(({ publicKeyHex }) => publicKeyHex)
   const genuine = new Set([...inBundles, ...lists].flatMap((list) => followedFrom(JSON.parse(list))))
+  // One key instead of another in all places, which no change of one place makes.
+  const stranger = toHex(ed25519Signer(new Uint8Array(32).fill(99)).publicKey)
+  const forged = inBundles.flatMap((list) => [...genuine].map((key) => inPlaceOf(key, stranger, list)))
   expect(
     await problemWith({
-      examples: seeds,
+      examples: [...seeds, ...new Set(forged)],
       words:
         'keys endorsements revocations recovery body signature valid_from valid_to use ed25519: , \n public_key_hex'.split(
           ' ',
@@ -51,3 +57,7 @@ it('T-129 T-131 no made-up input breaks the rules of lists of keys', async () =>
     }),
   ).toBeNull()
 })
+
+function inPlaceOf(key: string, other: string, list: string): string {
+  return list.replaceAll(key, other).replaceAll(issuerKeyId(key), issuerKeyId(other))
+}
