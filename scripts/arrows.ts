@@ -40,7 +40,7 @@ const PACKAGES: Arrows = {
   web: ['api', 'protocol', 'sdk', 'verifier'],
   acceptance: ['api', 'protocol', 'sdk'],
   bench: ['api', 'concurrency', 'database', 'devnet', 'gateway', 'protocol', 'storage', 'verifier'],
-  fuzz: ['api', 'devnet', 'gateway', 'payments', 'protocol', 's3', 'sdk', 'service', 'verifier', 'witness'],
+  fuzz: ['api', 'devnet', 'protocol', 's3', 'sdk', 'verifier'],
 }
 
 /**

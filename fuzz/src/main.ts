@@ -1,43 +1,40 @@
-// `npm run fuzz [-- --only NAME --minutes 10 --seed 7]`: every reader of strangers' bytes, and every operation of the
-// services, with made-up input, for a while each. Exits with 1 if anything was found.
+// `npm run fuzz [-- --only NAME --minutes 10 --seed 7]`: the properties of every reader of strangers' bytes, and every
+// operation of the services, with made-up input, for a while each. Exits with 1 if anything was found.
 
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { CONTRACT_TARGETS } from './contract/targets.ts'
-import { PARSER_TARGETS } from './parsers/targets.ts'
-
-const MAX_SHOWN = 2000
-const TARGETS = [...PARSER_TARGETS, ...CONTRACT_TARGETS]
 
 const { values } = parseArgs({
   options: { only: { type: 'string' }, minutes: { type: 'string' }, seed: { type: 'string' } },
 })
+const { only = '' } = values
 const minutes = Number(values.minutes ?? 1)
 const seed = Number(values.seed ?? Math.floor(Date.now() / 1000))
-const chosen = TARGETS.filter(({ name }) => values.only === undefined || name === values.only)
-if (chosen.length === 0 || !(minutes > 0) || !Number.isSafeInteger(seed)) {
-  console.error(
-    `npm run fuzz -- [--only NAME] [--minutes M] [--seed N]; names: ${TARGETS.map(({ name }) => name).join(', ')}`,
-  )
+const targets = CONTRACT_TARGETS.filter(({ name }) => only === '' || name === only)
+/** Titles of the properties that are meant. */
+const titles = new RegExp(`no made-up input breaks the rules of .*${only}`)
+const files = globSync('{packages,apps}/*/test/**/*.test.ts').filter((file) => titles.test(readFileSync(file, 'utf8')))
+if (targets.length + files.length === 0 || !(minutes > 0) || !Number.isSafeInteger(seed)) {
+  const names = CONTRACT_TARGETS.map(({ name }) => name).join(', ')
+  console.error(`npm run fuzz -- [--only NAME] [--minutes M] [--seed N]; names: ${names}, or words of a title`)
   process.exit(2)
 }
 
-console.log(`${chosen.length} targets, ${minutes} min each, seed ${seed}`)
-let found = 0
-for (const target of chosen) {
+console.log(`${minutes} min each, seed ${seed}`)
+let hasFailed = files.length > 0 && !tryProperties()
+for (const target of targets) {
   const { cases, findings, note } = await target.run({ seconds: minutes * 60, seed })
-  console.log(`${target.name}: ${cases} cases, ${findings.length} findings${note ? `; ${note}` : ''}`)
-  for (const { problem, input } of findings) console.log(`  ${problem}\n    ${shown(input, target.name)}`)
-  found += findings.length
+  console.log(`${target.name}: ${cases} cases, ${findings.length} findings; ${note}`)
+  for (const { problem, input } of findings) console.log(`  ${problem}\n    ${input}`)
+  hasFailed ||= findings.length > 0
 }
-process.exit(found > 0 ? 1 : 0)
+process.exit(hasFailed ? 1 : 0)
 
-/** What is too long for a terminal is saved. */
-function shown(input: string, name: string): string {
-  if (input.length <= MAX_SHOWN) return input
-  const file = join(mkdtempSync(join(tmpdir(), 'svc-fuzz-')), name)
-  writeFileSync(file, input)
-  return `in ${file}`
+function tryProperties(): boolean {
+  // Each property ends by itself.
+  const args = ['run', '--project', 'node', '--testTimeout=0', '-t', titles.source, ...files]
+  const env = { ...process.env, SVC_FUZZ_SECONDS: String(minutes * 60), SVC_TEST_SEED: String(seed) }
+  return spawnSync('vitest', args, { stdio: 'inherit', env }).status === 0
 }

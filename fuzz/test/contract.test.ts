@@ -1,7 +1,7 @@
-// A short form of what `npm run fuzz -- --only contract-gateway` does for longer; SVC_FUZZ_SEED makes other requests.
+// A short form of what `npm run fuzz -- --only contract-gateway` does for longer; SVC_TEST_SEED makes other requests.
 
 import { forAllTests } from '@svc/devnet/for-tests'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { agentHouse } from '../src/contract/agent/house.ts'
 import { gatewayHouse } from '../src/contract/gateway/house.ts'
 import { openGatewayWorld } from '../src/contract/gateway/world.ts'
@@ -10,14 +10,13 @@ import { s3House } from '../src/contract/s3/house.ts'
 
 /** Requests with one thing wrong, for each operation. */
 const WRONG = 2
-const SEED = Number(process.env.SVC_FUZZ_SEED ?? 23)
 
 describe('every operation, past its authentication', () => {
   const world = forAllTests(() => openGatewayWorld())
 
   async function findingsOf(house: ContractHouse): Promise<string[]> {
     const runner = createRunner(house)
-    await runner.round(0, SEED, WRONG)
+    await runner.round(0, inject('propertySeed'), WRONG)
     return runner.result().findings.map(({ problem, input }) => `${problem}\n  ${input}`)
   }
 

@@ -2,12 +2,25 @@
 
 import { hash } from 'node:crypto'
 import type { ChangeLog } from '@svc/devnet/change-log'
-import type { Finding, FuzzResult } from '../target.ts'
 import { type CheckAnswer, isSuccess } from './answers.ts'
 import { type Case, casesOf, type MakeCases, PLAIN, requestOf, type Words } from './cases.ts'
 import { type Line, type Sent, shown } from './exchange.ts'
 import type { Operation } from './operation.ts'
 import type { Prepared } from './prepare.ts'
+
+interface Finding {
+  /** What is wrong, in one line. */
+  problem: string
+  /** How to see it again. */
+  input: string
+}
+
+export interface ContractResult {
+  cases: number
+  findings: Finding[]
+  /** What a reader should know of a run that found nothing, in one line. */
+  note: string
+}
 
 /** A running service, and what its operations need to succeed. */
 export interface ContractHouse {
@@ -41,7 +54,7 @@ const SAME_FINDINGS = 2
 interface Runner {
   /** Sends each operation a plain request, some with more inputs, and so many with one thing wrong. */
   round(number: number, seed: number, wrong: number): Promise<void>
-  result(): FuzzResult
+  result(): ContractResult
 }
 
 export function createRunner(house: ContractHouse): Runner {

@@ -1,5 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { problemWith } from '@svc/devnet/properties/made-up-input'
+import { must, mustEqual } from '@svc/devnet/properties/rules'
 import { describe, expect, it } from 'vitest'
+import { S3Error } from '../src/errors.ts'
 import { openPayload } from '../src/payload.ts'
 import { encodeBody } from './chunked-body.ts'
 import { codeOf, collect, crc32Of, open, SIGNED, SIGNED_TRAILER, UNSIGNED_TRAILER } from './open-body.ts'
@@ -114,5 +117,62 @@ describe('framing that lies', () => {
     const whole = randomBytes(100_000)
     const body = await encodeBody({ chunks: [whole], trailers: [`x-amz-checksum-crc32:${crc32Of(whole)}`] })
     for await (const piece of (await open(unsigned(whole.length), body)).bytes) expect(piece.buffer).toBe(body.buffer)
+  })
+})
+
+describe('made-up bodies', async () => {
+  const chunks = [Buffer.from('first chunk, '), Buffer.from('second')]
+  const whole = Buffer.concat(chunks)
+  const trailers = [`x-amz-checksum-crc32:${crc32Of(whole)}`]
+  const length = { 'x-amz-decoded-content-length': String(whole.length) }
+  const announced = { ...length, 'x-amz-trailer': 'x-amz-checksum-crc32' }
+  const digest = (algorithm: string) => createHash(algorithm).update(whole)
+  const headers: Record<string, string>[] = [
+    { 'x-amz-content-sha256': SIGNED, ...length },
+    { 'x-amz-content-sha256': SIGNED_TRAILER, ...announced },
+    { 'x-amz-content-sha256': UNSIGNED_TRAILER, ...announced },
+    { 'x-amz-content-sha256': digest('sha256').digest('hex'), 'content-md5': digest('md5').digest('base64') },
+  ]
+  const heads = await Promise.all(headers.map((one) => sign({ method: 'PUT', path: '/bucket/key', headers: one })))
+  const forms = heads.map((head) => ({ head, signed: check(head) }))
+  const [first, second] = forms.map(({ signed }) => signed.authorization.signature) as [string, string]
+  const bodies = [
+    await encodeBody({ chunks, seed: first }),
+    await encodeBody({ chunks, trailers, seed: second }),
+    await encodeBody({ chunks, trailers }),
+    whole,
+  ]
+
+  /** The bytes, or the code of the refusal. */
+  async function read(form: number, pieces: readonly Buffer[]): Promise<Buffer | string> {
+    async function* arriving() {
+      yield* pieces
+    }
+    const { head, signed } = forms[form]!
+    try {
+      return await collect(openPayload(head, signed, arriving()))
+    } catch (error) {
+      if (error instanceof S3Error) return error.code
+      throw error
+    }
+  }
+
+  it('T-129 T-130 T-131 no made-up input breaks the rules of aws-chunked bodies', async () => {
+    const words = ['\r\n', '\n', '0\r\n', '13\r\n', ';', '0;chunk-signature=', 'x-amz-checksum-crc32:', 'ffffffffffff']
+    expect(
+      await problemWith({
+        // The first byte chooses the form.
+        examples: bodies.map((body, form) => Buffer.concat([Buffer.of(form), body])),
+        words: [...words, 'x-amz-trailer-signature:', ...trailers],
+        maxBytes: 32_768,
+        async rule(input, cut) {
+          const [form, body] = [(input[0] ?? 0) % forms.length, input.subarray(1)]
+          const accepted = await read(form, [body])
+          mustEqual(await read(form, cut(body)), accepted, 'a body is another one when it arrives in other pieces')
+          // An unsigned body is protected by its checksum and its length.
+          must(typeof accepted === 'string' || accepted.equals(whole), 'takes bytes that were not signed')
+        },
+      }),
+    ).toBeNull()
   })
 })

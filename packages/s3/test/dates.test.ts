@@ -1,3 +1,5 @@
+import { problemWith } from '@svc/devnet/properties/made-up-input'
+import { latin1, must } from '@svc/devnet/properties/rules'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatAmzDate, formatHttpDate, formatXmlDate, parseAmzDate, parseHttpDate } from '../src/dates.ts'
@@ -29,6 +31,22 @@ describe('times', () => {
     expect([...amz, ''].filter((text) => parseAmzDate(text) !== null)).toEqual([])
     expect([...http, ''].filter((text) => parseHttpDate(text) !== null)).toEqual([])
   })
+})
+
+it('T-129 T-130 no made-up input breaks the rules of times in signatures and headers', async () => {
+  expect(
+    await problemWith({
+      examples: ['Sun, 06 Nov 1994 08:49:37 GMT', '20130524T000000Z', '20240229T235959Z'],
+      words: [...'Sun Mon Nov Feb 29 31 00 24 60 GMT UTC Z T - +0100 99 9999'.split(' '), ', '],
+      maxBytes: 4096,
+      rule(input) {
+        const given = latin1(input)
+        const [amz, http] = [parseAmzDate(given), parseHttpDate(given)]
+        if (amz !== null) must(formatAmzDate(amz) === given, 'two texts of a signature are one time')
+        if (http !== null) must(formatHttpDate(http) === given, 'two texts of a header are one time')
+      },
+    }),
+  ).toBeNull()
 })
 
 describe('ETags', () => {

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
+import { problemWith } from '@svc/devnet/properties/made-up-input'
+import { accepted, json, must, mustEqual } from '@svc/devnet/properties/rules'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readAuthorization } from '../src/authorization.ts'
+import { S3Error } from '../src/errors.ts'
 import type { S3Head } from '../src/head.ts'
+import { readTarget } from '../src/target.ts'
 import { ACCESS_KEY_ID, check, DATE, NOW, presign, SCOPE, sign } from './signing.ts'
 
 const EMPTY = createHash('sha256').digest('hex')
@@ -212,3 +216,53 @@ describe('what a signature has to cover', () => {
     expect(() => check(changed)).toThrow(expect.objectContaining({ code: 'SignatureDoesNotMatch' }))
   })
 })
+
+it('T-129 T-131 no made-up input breaks the rules of S3 signatures', async () => {
+  const get = { path: '/bucket/a%20b.txt' }
+  const list = { path: '/bucket', query: { 'list-type': '2', prefix: 'a/é', delimiter: '' } }
+  const put = { ...get, method: 'PUT', headers: { 'x-amz-meta-a': 'one  two', 'content-type': 'text/plain' } }
+  const genuine = await Promise.all([sign(get), sign(list), sign(put), presign(get), presign(list)])
+  const names = 'authorization x-amz-date date x-amz-content-sha256 host x-amz-security-token constructor __proto__'
+  const values = 'UNSIGNED-PAYLOAD AWS4-HMAC-SHA256 AWS4-ECDSA-P256-SHA256 Credential= /aws4_request 604801 http://h'
+  const targets = '; , = & ? % %2F + X-Amz-Algorithm= X-Amz-Expires'
+  expect(
+    await problemWith({
+      examples: genuine.map((head) => JSON.stringify(head)),
+      words: [...[names, values, targets].flatMap((texts) => texts.split(' ')), ACCESS_KEY_ID, 'AWS '],
+      isJson: true,
+      rule(input) {
+        const head = headIn(json(input))
+        const signed = head && accepted(S3Error, () => check(head))
+        if (!head || !signed) return
+        const { signedHeaders } = signed.authorization
+        const isGenuine = genuine.some((one) => meaningOf(one, signedHeaders) === meaningOf(head, signedHeaders))
+        must(isGenuine, 'takes a request that was not signed')
+        mustEqual(Object.getPrototypeOf(signed.headers), null, 'headers have a prototype')
+      },
+    }),
+  ).toBeNull()
+})
+
+function headIn(value: unknown): S3Head | null {
+  const { method, target, headers } = { ...(value as Partial<S3Head> | null | undefined) }
+  const isHead =
+    typeof method === 'string' && typeof target === 'string' && typeof headers === 'object' && headers !== null
+  if (!isHead || !Object.values(headers).every((header) => typeof header === 'string')) return null
+  // Node's parser makes a character of each byte.
+  if (/[^\0-\xff]/.test(target)) return null
+  return { method, target, headers }
+}
+
+/** All that a signature protects, in one spelling. */
+function meaningOf({ method, target, headers }: S3Head, signedHeaders: readonly string[]): string {
+  const { path, parameters } = readTarget(target)
+  const values = signedHeaders.map((name) => [
+    name,
+    String(headers[name] ?? '')
+      .replace(/\s+/g, ' ')
+      .replaceAll(', ', ',')
+      .trim(),
+  ])
+  const query = parameters.map(({ name, value }) => `${name}=${value}`).sort()
+  return JSON.stringify([method, decodeURIComponent(path), query, values])
+}

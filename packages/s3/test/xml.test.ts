@@ -1,7 +1,10 @@
+import { problemWith } from '@svc/devnet/properties/made-up-input'
+import { accepted, must, mustEqual } from '@svc/devnet/properties/rules'
 import fc from 'fast-check'
 import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
-import { childrenOf, encodeKey, readXml, textOf, writeXml, type XmlElement } from '../src/xml.ts'
+import { S3Error } from '../src/errors.ts'
+import { childrenOf, encodeKey, readXml, textOf, writeXml, type XmlElement, type XmlValue } from '../src/xml.ts'
 
 const LIMITS = { bytes: 100_000, elements: 100 }
 
@@ -124,3 +127,58 @@ describe('answers', () => {
     expect(encodeKey('a b', null)).toBe('a b')
   })
 })
+
+const MADE_UP_LIMITS = { bytes: 65_536, elements: 100 }
+
+it('T-129 T-130 no made-up input breaks the rules of XML', async () => {
+  expect(
+    await problemWith({
+      examples: [
+        writeXml('Delete', { Object: [{ Key: 'a&b<c>"\r\n' }, { Key: 'é', VersionId: 'null' }], Quiet: true }),
+        writeXml('CompleteMultipartUpload', {
+          Part: [
+            { PartNumber: 1, ETag: '"a-1"' },
+            { PartNumber: 2, ETag: 'b' },
+          ],
+        }),
+        '<?xml version="1.0" encoding="utf-8"?><s3:A xmlns:s3="x" b=\'c\'><!-- d --><![CDATA[<e>]]>&#x41;&amp;</s3:A>',
+      ],
+      words: [
+        ...`< > </ /> <a> </a> <!-- --> <![CDATA[ ]]> &amp; &#0; &#x110000; &#xd800; &b; <?x?> xmlns=" =' \ufeff encoding="utf-16" <Part> </Part>`.split(
+          ' ',
+        ),
+        '<!DOCTYPE a [<!ENTITY b "c">]>',
+      ],
+      maxBytes: MADE_UP_LIMITS.bytes + 100,
+      rule(input) {
+        const root = accepted(S3Error, () => readXml(input, MADE_UP_LIMITS))
+        if (!root) return
+        accepted(S3Error, () => textOf(root, 'Key'))
+        must(countOf(root) <= MADE_UP_LIMITS.elements, 'takes more elements than it may')
+        const plain = withoutMixed(root)
+        const written = Buffer.from(writeXml(plain.name, contentOf(plain)))
+        // Characters that are written as entities take more bytes.
+        const again = readXml(written, { ...MADE_UP_LIMITS, bytes: written.length })
+        mustEqual(again, plain, 'what was read is another document when it is written')
+      },
+    }),
+  ).toBeNull()
+})
+
+function countOf({ children }: XmlElement): number {
+  return children.reduce((sum, child) => sum + countOf(child), 1)
+}
+
+/** The writer has no text beside elements, and keeps elements of one name together. */
+function withoutMixed({ name, text, children }: XmlElement): XmlElement {
+  const byName = Map.groupBy(children, (child) => child.name)
+  const grouped = Object.keys(Object.fromEntries(byName)).flatMap((each) => byName.get(each) ?? [])
+  return { name, text: children.length > 0 ? '' : text, children: grouped.map(withoutMixed) }
+}
+
+function contentOf({ text, children }: XmlElement): XmlValue {
+  if (children.length === 0) return text
+  return Object.fromEntries(
+    [...Map.groupBy(children, ({ name }) => name)].map(([name, all]) => [name, all.map(contentOf)] as const),
+  )
+}

@@ -1,5 +1,7 @@
 import { EVM } from '@svc/api/networks'
-import { type Hex, keccak256 } from 'viem'
+import { problemWith } from '@svc/devnet/properties/made-up-input'
+import { latin1, must } from '@svc/devnet/properties/rules'
+import { type Hex, keccak256, parseTransaction, serializeTransaction, type TransactionSerialized } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { inspectEvmPayment, transferCall } from '../../src/evm/signed-payment.ts'
@@ -38,6 +40,38 @@ describe('a signed transaction', () => {
     expect(await outcomeOf(await account.signTransaction({ ...CALL, ...fees, value: 6n }))).toBe('other')
   })
 })
+
+it('T-129 T-130 no made-up input breaks the rules of EVM transactions', async () => {
+  const token = { ...LEG, asset: `0x${'cc'.repeat(20)}`, ticker: 'USDC', decimals: 6 }
+  const call = { ...CALL, ...transferCall(token) }
+  const signed = await Promise.all([
+    account.signTransaction({ ...CALL, gasPrice: 9n, type: 'legacy' }),
+    account.signTransaction({ ...call, gasPrice: 9n, type: 'eip2930' }),
+    account.signTransaction({ ...call, ...fees }),
+  ])
+  expect(
+    await problemWith({
+      examples: [...signed.map((raw) => Buffer.from(raw.slice(2), 'hex')), signed[0]],
+      words: ['\u0002', '\u0080', '\u0000', '0x', 'f8', 'b8', 'c0', '80'],
+      maxBytes: 8192,
+      async rule(input) {
+        for (const raw of [`0x${input.toString('hex')}`, latin1(input)]) {
+          const inspected = await inspectEvmPayment(EVM, raw, [LEG, token])
+          must(inspected.outcome === 'payment' || !signed.includes(raw as Hex), 'refuses what was signed')
+          checkInspected(inspected)
+        }
+      },
+    }),
+  ).toBeNull()
+})
+
+function checkInspected(inspected: Awaited<ReturnType<typeof inspectEvmPayment>>): void {
+  if (inspected.outcome !== 'payment') return
+  must(inspected.tx === keccak256(inspected.raw as Hex), 'names another transaction')
+  const { r, s, v, yParity, ...fields } = parseTransaction(inspected.raw as TransactionSerialized)
+  const signature = { r: r!, s: s!, ...(v === undefined ? { yParity: yParity! } : { v }) }
+  must(serializeTransaction(fields as never, signature as never) === inspected.raw, 'takes bytes that no chain takes')
+}
 
 /** The nonce 7, which follows the chain id 143, in two bytes. The list has a length of one byte. */
 function longerNonce(raw: Hex): string {

@@ -1,3 +1,6 @@
+import { problemWith } from '@svc/devnet/properties/made-up-input'
+import { must, mustEqual } from '@svc/devnet/properties/rules'
+import { toBase58 } from '@svc/protocol/bytes'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ExportEntry, readExport } from '../../../src/evidence/import/read-export.ts'
@@ -62,12 +65,6 @@ describe('an export', () => {
     ])
   })
 
-  it('T-130 has the same problems whatever pieces it arrives in', async () => {
-    const text = ' \n[+, {}, "x]'
-    const wanted = await read(text)
-    for (const size of [1, 2, 3]) expect(await read(text, { size })).toEqual(wanted)
-  })
-
   it('is reported with the place where an array is malformed', async () => {
     const entry = JSON.stringify(good)
     const cut = 'is cut off: the array has no end'
@@ -97,3 +94,65 @@ describe('an export', () => {
     ])
   })
 })
+
+const MAX_RECORD_BYTES = 2048
+const TX = toBase58(new Uint8Array(64).fill(7))
+const OLDER = {
+  receipt_id: 'rcpt_1',
+  locker_id: 'locker_0123456789ab',
+  result_hash: `sha256:${'0a'.repeat(32)}`,
+  merkle_root: `sha256:${'0b'.repeat(32)}`,
+  manifest_signature: `unsigned:${'0'.repeat(32)}`,
+  file_count: 2,
+  total_bytes: 3,
+  files: [
+    { filename: 'b', size_bytes: 1, content_hash: '0c'.repeat(32), content_type: 'text/plain' },
+    { filename: 'a', size_bytes: 2, content_hash: `sha256:${'0d'.repeat(32)}` },
+  ],
+  attested_at: '2025-06-12T00:00:00.5Z',
+  schema_version: '1.0',
+  oracle_slot: 5,
+  oracle_tx: TX,
+  oracle_feed: null,
+  attestation_status: 'complete',
+  anchor: { type: 'oracle_v2', chain: 'solana:x', tx: TX, slot: 5, account: null, envelope_version: 1 },
+}
+
+it('T-129 T-130 no made-up input breaks the rules of exports', async () => {
+  const { anchor: _, ...old } = OLDER
+  expect(
+    await problemWith({
+      examples: [
+        `${JSON.stringify(OLDER)}\n\n${JSON.stringify(old)}\n`,
+        JSON.stringify([OLDER, old]),
+        ' [ ] ',
+        ' \n[+, {}, "x]',
+        JSON.stringify(OLDER),
+      ],
+      words: [...'[ ] { } , \n " \\ \ufeff unsigned: sha256: 2025-02-30T00:00:00Z'.split(' '), ...Object.keys(OLDER)],
+      isJson: true,
+      isCostly: true,
+      maxBytes: 8192,
+      async rule(input, cut) {
+        const whole = await inPieces([input])
+        mustEqual(await inPieces(cut(input)), whole, 'an export is another one when it arrives in other pieces')
+        for (const entry of whole) {
+          must(/^(?:line|entry) \d+$|^the end$/.test(entry.at), 'an entry has no place')
+          if ('problem' in entry) must(/^.{1,400}$/u.test(entry.problem), 'a problem is not one line')
+          else
+            must(
+              entry.record.files.every(({ filename }) => filename.isWellFormed()),
+              'takes a name that is no text',
+            )
+        }
+      },
+    }),
+  ).toBeNull()
+})
+
+function inPieces(pieces: readonly Buffer[]): Promise<ExportEntry[]> {
+  async function* arriving() {
+    yield* pieces
+  }
+  return listOf(readExport(arriving(), MAX_RECORD_BYTES))
+}

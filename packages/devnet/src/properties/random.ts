@@ -1,0 +1,19 @@
+import type fc from 'fast-check'
+
+/** What changes are chosen by. */
+export interface Random {
+  /** A whole number from 0 up to, but not including, the limit. */
+  below(limit: number): number
+  pick<T>(items: readonly T[]): T
+  /** True once in so many times. */
+  oneIn(times: number): boolean
+}
+
+export function randomOf(generator: fc.Random): Random {
+  const below = (limit: number) => generator.nextInt(0, limit - 1)
+  return {
+    below,
+    pick: (items) => items[below(items.length)]!,
+    oneIn: (times) => below(times) === 0,
+  }
+}
