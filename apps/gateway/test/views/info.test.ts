@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { ASSETS } from '@svc/api/assets'
 import { ERROR_STATUS } from '@svc/api/errors'
-import { EVM, type Network, PRIMARY } from '@svc/api/networks'
+import { byChainCheck, EVM, type Network, PRIMARY } from '@svc/api/networks'
 import { PROVIDERS } from '@svc/api/providers'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
@@ -45,8 +45,7 @@ describe('health', () => {
       checks: {
         database: 'ok',
         storage: 'ok',
-        primary_chain: 'disabled',
-        evm_chain: 'disabled',
+        ...byChainCheck(() => 'disabled'),
         signing_key: 'ok',
         publication_key: 'disabled',
         price_feed: 'disabled',
