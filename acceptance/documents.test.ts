@@ -188,7 +188,8 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
 
   it('name scripts that package.json has, and the README those that everybody needs', () => {
     const { scripts } = packageJson as { scripts: Record<string, string> }
-    const named = documents.flatMap(({ text }) => [...text.matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name]) => name))
+    const today = documents.filter(({ path }) => path !== 'CHANGELOG.md')
+    const named = today.flatMap(({ text }) => [...text.matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name]) => name))
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named))
     const readme = documents.find(({ path }) => path === 'README.md')?.text
     for (const command of ['npm start', 'npm test', 'npm run demo']) expect(readme).toContain(command)
