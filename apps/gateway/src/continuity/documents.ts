@@ -280,7 +280,8 @@ function accessDocument({ revocation_id: key, revoked_at, revoked }: RevocationT
   return change && { kind: 'access', key, changedAt: revoked_at, change }
 }
 
-const CHUNKS_AT_ONCE = 100
+/** Longer texts stay in memory until a full collection. */
+const CHUNKS_AT_ONCE = 10
 
 async function* readStatement(db: Db, key: string): AsyncGenerator<Document> {
   const row = await db
