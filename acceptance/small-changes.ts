@@ -74,7 +74,7 @@ import { expect, it } from 'vitest'
 const house = forAllTests(() => openTestGateway({ LOCAL_PROVIDERS: 'gcs,arweave' }))
 const listed = (query = '') => house.send('GET', \`/v1/providers\${query}\`)
 
-it('lists the providers that are sold', async () => {
+it('GEN-10 lists the providers that are sold', async () => {
   expect(await listed()).toMatchObject({ status: 200, body: { providers: ['gcs', 'arweave'] } })
   expect(await listed('?speed=slow')).toMatchObject({ status: 200, body: { providers: ['arweave'] } })
   expect(await listed('?speed=warp')).toMatchObject({ status: 422, body: { error: 'validation_error' } })
