@@ -3,15 +3,15 @@
 // service with `npm test` if their TEST_ variables are set (see packages/storage/test).
 
 import { spawnSync } from 'node:child_process'
+import { startRadosgw } from '@svc/devnet/providers/s3-bucket/radosgw'
 import { s3Url } from '@svc/devnet/providers/store-urls'
-import { startRadosgw } from '@svc/devnet/providers/storj/radosgw'
 
 const radosgw = await startRadosgw()
 if (!radosgw) {
   console.error('radosgw is not installed: apt-get install radosgw ceph-mon ceph-mgr ceph-osd')
   process.exit(1)
 }
-const { status } = spawnSync('vitest', ['run', '--project', 'node', 'packages/storage/test/storj'], {
+const { status } = spawnSync('vitest', ['run', '--project', 'node', 'packages/storage/test/s3-bucket'], {
   stdio: 'inherit',
   env: {
     ...process.env,

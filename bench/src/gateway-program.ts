@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { PROVIDERS } from '@svc/api/purchases'
+import { PROVIDERS } from '@svc/api/providers'
 import { freePort } from '@svc/devnet/free-port'
 import { PRODUCTION, SELLING } from './servers/production-gateway.ts'
 

@@ -1,4 +1,4 @@
-import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { PROVIDERS, type Provider } from '@svc/api/providers'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'

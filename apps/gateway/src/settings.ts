@@ -1,13 +1,14 @@
 // Every setting of the gateway, in the order in which an operator meets them. A room reads its own in its `settings.ts`;
 // `npm run docs` writes `.env.example` and the list in docs/gateway.md from this table.
 
+import { isSlow, PROVIDER_FACTS, PROVIDERS } from '@svc/api/providers'
 import { SALES_SETTINGS } from '@svc/payments/selling/settings'
 import { DEFAULT_SYSTEM_PREFIX } from '@svc/protocol/filename'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import { DNS_SETTINGS, HTTP_SETTINGS, LOG_SETTINGS, type Settings } from '@svc/service/program/config'
 import { TRACING_SETTINGS } from '@svc/service/tracing/requests'
 import { PROVIDER_SETTINGS } from '@svc/storage/drivers'
-import { S3_EXAMPLE } from '@svc/storage/storj/settings'
+import { S3_EXAMPLE } from '@svc/storage/s3-bucket/settings'
 
 const MUST_SET: Settings = {
   BASE_URL: HTTP_SETTINGS.BASE_URL,
@@ -71,13 +72,13 @@ const SHOULD_LOOK_AT: Settings = {
   },
   UNIT_PRICES_USD: {
     group: 'should look at',
-    default: 'gcs=0.25,mongodb=0.125,storj=0.25,arweave=2.5,filecoin=0.25,firestore=0.125',
+    default: PROVIDERS.map((provider) => `${provider}=${PROVIDER_FACTS[provider].price}`).join(','),
     help: 'USD for one unit at each provider',
   },
   TERMS: {
     group: 'should look at',
     default: '{}',
-    help: 'Changes to what one unit holds, as JSON: {"gcs":{"storage_limit_bytes":1,"file_limit":1,"egress_included_bytes":1,"ttl_days":1}}; arweave and filecoin also take settled_limit_bytes, what may be moved there in total',
+    help: `Changes to what one unit holds, as JSON: {"gcs":{"storage_limit_bytes":1,"file_limit":1,"egress_included_bytes":1,"ttl_days":1}}; ${PROVIDERS.filter(isSlow).join(' and ')} also take settled_limit_bytes, what may be moved there in total`,
   },
   ENFORCE_TERMS: {
     group: 'should look at',
@@ -126,7 +127,7 @@ const SHOULD_LOOK_AT: Settings = {
   },
 }
 
-const PROVIDERS: Settings = {
+const STORAGE: Settings = {
   LOCAL_PROVIDERS: {
     group: 'providers',
     help: "Providers that are sold and whose files are kept on this machine's disk, with commas between; all of them in development",
@@ -289,4 +290,4 @@ const TUNING: Settings = {
   OTEL_SERVICE_NAME: { ...TRACING_SETTINGS.OTEL_SERVICE_NAME, default: 'svc-gateway' },
 }
 
-export const SETTINGS: Settings = { ...MUST_SET, ...SHOULD_LOOK_AT, ...SALES_SETTINGS, ...PROVIDERS, ...TUNING }
+export const SETTINGS: Settings = { ...MUST_SET, ...SHOULD_LOOK_AT, ...SALES_SETTINGS, ...STORAGE, ...TUNING }

@@ -8,8 +8,8 @@ import { startFaultyNode } from '@svc/devnet/faulty-node'
 import { freePort } from '@svc/devnet/free-port'
 import { startKillablePostgres } from '@svc/devnet/killable-postgres'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { type S3BucketServer, startS3BucketServer } from '@svc/devnet/providers/s3-bucket/start'
 import { s3Url } from '@svc/devnet/providers/store-urls'
-import { type StorjServer, startStorjServer } from '@svc/devnet/providers/storj/start'
 import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import { createReplica, type Replica } from '../mixed/replica.ts'
 import { type Backups, postgresBackups, sqliteBackups } from './backups.ts'
@@ -145,8 +145,8 @@ async function startNodes(chains: LocalChains) {
 async function startStore(folder: string): Promise<Store & { variables: Record<string, string> }> {
   const port = await freePort()
   let aheadMs = 0
-  const open = () => startStorjServer({ folder, port, now: () => Date.now() + aheadMs })
-  let server: StorjServer = await open()
+  const open = () => startS3BucketServer({ folder, port, now: () => Date.now() + aheadMs })
+  let server: S3BucketServer = await open()
   return {
     variables: {
       STORJ: s3Url(server, `?region=${server.credentials.region}`),

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { startStorjServer } from '@svc/devnet/providers/storj/start'
+import { startS3BucketServer } from '@svc/devnet/providers/s3-bucket/start'
 import { type DriverSettings, openDriver } from '@svc/storage/drivers'
 import { drainBytes, secondsOf, textOf } from '../bytes.ts'
 import type { Row } from '../row.ts'
@@ -68,8 +68,9 @@ async function send(url: string, headers: Readonly<Record<string, string>>): Pro
 
 async function serve(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-storj-'))
-  const { url, bucket, credentials, stop } = await startStorjServer({ folder })
+  const { url, bucket, credentials, stop } = await startS3BucketServer({ folder })
   const settings = {
+    title: 'Storj',
     ...credentials,
     endpoint: url,
     bucket,

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { startLocalChains } from '@svc/devnet/local-chains'
+import { startS3BucketServer } from '@svc/devnet/providers/s3-bucket/start'
 import { s3Url } from '@svc/devnet/providers/store-urls'
-import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import { reportTo } from '../server-process.ts'
 
 const SLOW_CHAIN_MS = 4_000
@@ -16,7 +16,7 @@ const SLOW_CHAIN_MS = 4_000
 const folder = await mkdtemp(join(tmpdir(), 'svc-load-'))
 const chains = await startLocalChains({ landing: 'at once' })
 const node = await startFaultyNode(chains.primary.url)
-const store = await startStorjServer({ folder })
+const store = await startS3BucketServer({ folder })
 
 process.on('message', (order: string) => {
   if (order === 'slow chain') {

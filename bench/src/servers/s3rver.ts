@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startS3rver } from '@svc/devnet/providers/storj/s3rver'
+import { startS3rver } from '@svc/devnet/providers/s3-bucket/s3rver'
 import { reportTo } from '../server-process.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-s3rver-'))

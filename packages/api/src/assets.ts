@@ -1,5 +1,5 @@
 // What a quote can be paid in, in the order of its legs (PAY-25, PAY-26, AMB-08). Settings, prices, clients, pages, the
-// tables of the documents and the local chains of development follow from this list: CONTRIBUTING.md, "Add an asset".
+// tables of the documents and the local chains of development follow from this list: CONTRIBUTING.md, "An asset".
 
 import { EVM, type Network, PRIMARY } from './networks.ts'
 

@@ -3,7 +3,8 @@
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { DownloadUrls, FileEntry, TtlMinutes } from './file-entries.ts'
-import { Provider, Terms } from './purchases.ts'
+import { Provider } from './providers.ts'
+import { Terms } from './purchases.ts'
 import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, RESTRICTION_ERRORS, SigningWallet, Timestamp, Words } from './wire.ts'
 
 export const MAX_TAGS = 32

@@ -1,5 +1,5 @@
 // The chains that take payments. Settings, nodes, treasuries, legs, /health, clients, pages, the tables of the documents and
-// the local chains of development follow from this list: CONTRIBUTING.md, "Add a network". Test networks have no entry of
+// the local chains of development follow from this list: CONTRIBUTING.md, "A network". Test networks have no entry of
 // their own: live listings name mainnets only (PAY-32).
 
 import type { SigAlg } from '@svc/protocol/keys'

@@ -3,13 +3,10 @@
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
+import { Provider } from './providers.ts'
 import { AtomicAmount, LegChoice, OracleRate, PayerSignature, PaymentHeaders, quoteOf } from './quote.ts'
 import { Receipt } from './receipts.ts'
-import { NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
-
-export const PROVIDERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore'] as const
-export const Provider = Words(PROVIDERS)
-export type Provider = (typeof PROVIDERS)[number]
+import { NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp } from './wire.ts'
 
 const Units = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many units of storage.' })
 

@@ -3,12 +3,13 @@
 import { discovery } from '@svc/api/agent/info'
 import type { Endpoint } from '@svc/api/endpoint'
 import { keys } from '@svc/api/info'
+import { price } from '@svc/api/purchases'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { HEADER_IDENTITY } from '@svc/protocol/names'
 import { delegate, delegation, delegations, endDelegation } from './agent/delegations.ts'
 import { checkFindings } from './agent/findings.ts'
 import * as subscriptions from './agent/subscriptions.ts'
-import { call, open } from './calls/call.ts'
+import { answerOf, call, open } from './calls/call.ts'
 import type { CallArguments } from './calls/input.ts'
 import {
   type ClientOptions,
@@ -88,6 +89,7 @@ const agentService: Service = {
 }
 
 const gatewayOperations = {
+  price: answerOf(price),
   quote,
   pay,
   confirm,

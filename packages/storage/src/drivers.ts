@@ -1,36 +1,89 @@
-// How each provider is configured and opened. The code of a driver is loaded only when it is opened.
+// How each provider is configured and opened: one entry for each provider of `packages/api/src/providers.ts`. The code of a
+// driver is loaded only when it is opened.
 
-import { PROVIDERS, type Provider } from '@svc/api/purchases'
-import type { Renamed, Settings, SettingsReader } from '@svc/service/program/config'
-import { ARWEAVE_SETTING, type ArweaveSettings, readArweaveSettings } from './arweave/settings.ts'
-import { FILECOIN_SETTING, type FilecoinSettings, readFilecoinSettings } from './filecoin/settings.ts'
-import { FIRESTORE_SETTING, type FirestoreSettings, readFirestoreSettings } from './firestore/settings.ts'
-import { GCS_SETTING, type GcsSettings, readGcsSettings } from './gcs/settings.ts'
-import { MONGODB_SETTING, type MongodbSettings, readMongodbSettings } from './mongodb/settings.ts'
-import type { ClosableProvider, StorageProvider } from './provider.ts'
+import { isDirect, isSlow, PROVIDERS, type Provider } from '@svc/api/providers'
+import type { Renamed, Setting, Settings, SettingsReader } from '@svc/service/program/config'
+import { ARWEAVE_SETTING, readArweaveSettings } from './arweave/settings.ts'
+import { FILECOIN_SETTING, readFilecoinSettings } from './filecoin/settings.ts'
+import { FIRESTORE_SETTING, readFirestoreSettings } from './firestore/settings.ts'
+import { GCS_SETTING, readGcsSettings } from './gcs/settings.ts'
+import { MONGODB_SETTING, readMongodbSettings } from './mongodb/settings.ts'
+import type { StorageProvider } from './provider.ts'
+import { readS3BucketSettings, type S3BucketSettings, s3BucketSetting } from './s3-bucket/settings.ts'
 import type { SlowStore } from './slow-store.ts'
-import { readStorjSettings, STORJ_SETTING, type StorjSettings } from './storj/settings.ts'
 
+interface Driver<Configured, Opened> {
+  /** Its name is that of the provider in capitals. */
+  setting: Setting
+  /** Null: not configured. Contains credentials, and is never logged. */
+  read(settings: SettingsReader): Configured | null
+  /** Where the files are, without credentials. */
+  place(configured: Configured): string
+  /** With its own timeouts. */
+  open(configured: Configured): Promise<Opened>
+}
+
+const ENTRIES = {
+  gcs: entry({
+    setting: GCS_SETTING,
+    read: readGcsSettings,
+    place: ({ bucket, prefix, endpoint }) => `bucket ${bucket}/${prefix} at ${endpoint}`,
+    open: async (settings) => (await import('./gcs/open.ts')).openGcs(settings),
+  }),
+  mongodb: entry({
+    setting: MONGODB_SETTING,
+    read: readMongodbSettings,
+    place: ({ database, bucket }) => `database ${database}, bucket ${bucket}`,
+    open: async (settings) => (await import('./mongodb/open.ts')).openMongodb(settings),
+  }),
+  storj: s3Bucket('storj'),
+  arweave: entry({
+    setting: ARWEAVE_SETTING,
+    read: readArweaveSettings,
+    place: ({ uploadUrl, gateways }) => `by ${uploadUrl}, read at ${gateways.join(', ')}`,
+    open: async (settings) => (await import('./arweave/open.ts')).openArweave(settings),
+  }),
+  filecoin: entry({
+    setting: FILECOIN_SETTING,
+    read: readFilecoinSettings,
+    // The path of the address may be a secret.
+    place: ({ pdpUrl, chainId }) => `by ${URL.parse(pdpUrl)?.host} on chain ${chainId}`,
+    open: async (settings) => (await import('./filecoin/open.ts')).openFilecoin(settings),
+  }),
+  firestore: entry({
+    setting: FIRESTORE_SETTING,
+    read: readFirestoreSettings,
+    place: ({ project, database, collection }) => `project ${project}, database ${database}, ${collection}`,
+    open: async (settings) => (await import('./firestore/open.ts')).openFirestore(settings),
+  }),
+}
+
+function entry<Configured, Opened>(driver: Driver<Configured, Opened>): Driver<Configured, Opened> {
+  return driver
+}
+
+/** A bucket of any store that speaks S3. */
+function s3Bucket(provider: Provider): Driver<S3BucketSettings, StorageProvider> {
+  return {
+    setting: s3BucketSetting(provider),
+    read: (settings) => readS3BucketSettings(settings, provider),
+    place: ({ bucket, prefix, endpoint }) => `bucket ${bucket}/${prefix} at ${endpoint}`,
+    open: async (settings) => (await import('./s3-bucket/open.ts')).openS3Bucket(settings),
+  }
+}
+
+type Entries = typeof ENTRIES
+export type DriverSettings<Name extends Provider> =
+  Entries[Name] extends Driver<infer Configured, infer _> ? Configured : never
+type OpenedDriver<Name extends Provider> = Entries[Name] extends Driver<infer _, infer Opened> ? Opened : never
 /** Null: not configured. Contains credentials, and is never logged. */
-export interface ProviderSettings {
-  gcs: GcsSettings | null
-  mongodb: MongodbSettings | null
-  storj: StorjSettings | null
-  arweave: ArweaveSettings | null
-  filecoin: FilecoinSettings | null
-  firestore: FirestoreSettings | null
-}
+export type ProviderSettings = { [Name in Provider]: DriverSettings<Name> | null }
 
-export type DriverSettings<Name extends Provider> = NonNullable<ProviderSettings[Name]>
+const DRIVERS: { [Name in Provider]: Driver<DriverSettings<Name>, OpenedDriver<Name>> } = ENTRIES
 
-export const PROVIDER_SETTINGS: Settings = {
-  GCS: GCS_SETTING,
-  MONGODB: MONGODB_SETTING,
-  STORJ: STORJ_SETTING,
-  ARWEAVE: ARWEAVE_SETTING,
-  FILECOIN: FILECOIN_SETTING,
-  FIRESTORE: FIRESTORE_SETTING,
-}
+export const PROVIDER_SETTINGS: Settings = Object.fromEntries(
+  PROVIDERS.map((name) => [name.toUpperCase(), DRIVERS[name].setting]),
+)
 
 /** The names of 1.1.0: a provider is one URL. */
 export const RENAMED_PROVIDER_SETTINGS: Renamed = Object.fromEntries(
@@ -47,61 +100,38 @@ export const RENAMED_PROVIDER_SETTINGS: Renamed = Object.fromEntries(
 )
 
 export function readProviderSettings(settings: SettingsReader): ProviderSettings {
-  return {
-    gcs: readGcsSettings(settings),
-    mongodb: readMongodbSettings(settings),
-    storj: readStorjSettings(settings),
-    arweave: readArweaveSettings(settings),
-    filecoin: readFilecoinSettings(settings),
-    firestore: readFirestoreSettings(settings),
-  }
+  // Each entry reads the settings of its own provider.
+  return Object.fromEntries(PROVIDERS.map((name) => [name, DRIVERS[name].read(settings)])) as ProviderSettings
 }
 
-interface OpenedDrivers {
-  gcs: StorageProvider
-  mongodb: ClosableProvider
-  storj: StorageProvider
-  firestore: ClosableProvider
-  arweave: SlowStore
-  filecoin: SlowStore
+/** Where the files of a configured provider are, without credentials. */
+export function providerPlace<Name extends Provider>(name: Name, settings: ProviderSettings): string {
+  const configured = settings[name]
+  return configured ? DRIVERS[name].place(configured) : ''
 }
 
-const DRIVERS: { [Name in Provider]: (settings: DriverSettings<Name>) => Promise<OpenedDrivers[Name]> } = {
-  gcs: async (settings) => (await import('./gcs/open.ts')).openGcs(settings),
-  mongodb: async (settings) => (await import('./mongodb/open.ts')).openMongodb(settings),
-  storj: async (settings) => (await import('./storj/open.ts')).openStorj(settings),
-  firestore: async (settings) => (await import('./firestore/open.ts')).openFirestore(settings),
-  arweave: async (settings) => (await import('./arweave/open.ts')).openArweave(settings),
-  filecoin: async (settings) => (await import('./filecoin/open.ts')).openFilecoin(settings),
-}
-
-/** Opens one driver with its own timeouts. */
 export function openDriver<Name extends Provider>(
   name: Name,
   settings: DriverSettings<Name>,
-): Promise<OpenedDrivers[Name]> {
-  return DRIVERS[name](settings)
+): Promise<OpenedDriver<Name>> {
+  return DRIVERS[name].open(settings)
 }
 
-const SLOW = ['arweave', 'filecoin'] as const
-type Slow = (typeof SLOW)[number]
-
-/** Configured drivers whose objects are stored when a write resolves: all but the slow ones. */
+/** Configured drivers whose objects are stored when a write resolves. */
 export function openDirect(settings: ProviderSettings): Promise<Map<Provider, StorageProvider>> {
-  const isDirect = (name: Provider): name is Exclude<Provider, Slow> => !SLOW.some((slow) => slow === name)
   return openConfigured(PROVIDERS.filter(isDirect), settings)
 }
 
 /** Configured drivers that take minutes, or cannot remove objects. */
 export function openSlow(settings: ProviderSettings): Promise<Map<Provider, SlowStore>> {
-  return openConfigured(SLOW, settings)
+  return openConfigured(PROVIDERS.filter(isSlow), settings)
 }
 
 async function openConfigured<Name extends Provider>(
   names: readonly Name[],
   settings: ProviderSettings,
-): Promise<Map<Provider, OpenedDrivers[Name]>> {
-  const opened = new Map<Provider, OpenedDrivers[Name]>()
+): Promise<Map<Provider, OpenedDriver<Name>>> {
+  const opened = new Map<Provider, OpenedDriver<Name>>()
   for (const name of names) {
     const configured = settings[name]
     if (configured) opened.set(name, await openDriver(name, configured))

@@ -1,4 +1,4 @@
-import type { Provider } from '@svc/api/purchases'
+import type { Provider } from '@svc/api/providers'
 import { openDirect, openSlow, type ProviderSettings } from './drivers.ts'
 import { openLocalProvider } from './local/open.ts'
 import type { StorageProvider } from './provider.ts'
@@ -57,11 +57,4 @@ export async function openProviders({ storage, settings, findRefs, now }: Provid
       await Promise.all([...opened.values()].map((provider) => provider.close?.()))
     },
   }
-}
-
-/** The number of a provider in short-URL tokens (AMB-21). Never renumbered: tokens are in use. */
-const CODES: Record<Provider, number> = { gcs: 1, mongodb: 2, storj: 3, arweave: 4, filecoin: 5, firestore: 6 }
-
-export function providerCode(name: string): number {
-  return CODES[name as Provider]
 }

@@ -14,7 +14,7 @@ import { openArweave } from '../src/arweave/open.ts'
 import { openFilecoin } from '../src/filecoin/open.ts'
 import { TIMEOUTS } from '../src/filecoin/timeouts.ts'
 import type { ByteRange } from '../src/provider.ts'
-import { openStorj } from '../src/storj/open.ts'
+import { openS3Bucket } from '../src/s3-bucket/open.ts'
 import { HTTP_TIMEOUTS } from '../src/timeouts.ts'
 import { SEED } from './arweave/start-arweave.ts'
 import { SHORT_TIMEOUTS } from './failures.ts'
@@ -91,7 +91,14 @@ async function startBadServer(answer: BadAnswer): Promise<string> {
 
 const gcs = forAllTests(() => startTestGcs())
 
-const UNKNOWN = { region: 'us-east-1', bucket: 'none', prefix: '', accessKeyId: 'nobody', secretAccessKey: 'nothing' }
+const UNKNOWN = {
+  title: 'Storj',
+  region: 'us-east-1',
+  bucket: 'none',
+  prefix: '',
+  accessKeyId: 'nobody',
+  secretAccessKey: 'nothing',
+}
 const ADDRESS = `0x${'11'.repeat(20)}` as const
 const CHAIN = { chainId: 314, rpcUrl: 'http://127.0.0.1:1', recordKeeper: ADDRESS, payee: ADDRESS } as const
 
@@ -103,7 +110,7 @@ const drivers: Record<string, (url: string) => Promise<BadlyServed>> = {
   },
   async Storj(endpoint) {
     const timeouts = { ...HTTP_TIMEOUTS, ...SHORT_TIMEOUTS }
-    const provider = await openStorj({ ...UNKNOWN, endpoint, redirect: 'off' }, timeouts)
+    const provider = await openS3Bucket({ ...UNKNOWN, endpoint, redirect: 'off' }, timeouts)
     const key = { id: newId(), ref: null }
     return { read: (range) => provider.read(key, range), stat: () => provider.stat(key) }
   },

@@ -11,7 +11,7 @@ import { startTestFirestore } from './firestore/start-firestore.ts'
 import { startTestGcs } from './gcs/start-gcs.ts'
 import { startTestMongodb } from './mongodb/start-mongodb.ts'
 import { fetchBytes, keep, newId, streamOf } from './objects.ts'
-import { startTestStorj } from './storj/start-storj.ts'
+import { startTestBucket } from './s3-bucket/start-bucket.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
@@ -35,7 +35,7 @@ interface FailingStore {
 
 const stores: Record<string, () => Promise<FailingStore>> = {
   async Storj() {
-    const storj = await startTestStorj()
+    const storj = await startTestBucket()
     const plans = {
       fails: { at: /./, fault: { status: 500, code: 'InternalError' } },
       hangs: { at: /./, fault: 'silence' },

@@ -13,7 +13,7 @@ import { SHORT_TIMEOUTS } from './failures.ts'
 import { openTestFilecoin } from './filecoin/start-filecoin.ts'
 import { startTestGcs } from './gcs/start-gcs.ts'
 import { fetchBytes, keep, newId } from './objects.ts'
-import { openTestStorj } from './storj/start-storj.ts'
+import { openTestBucket } from './s3-bucket/start-bucket.ts'
 
 const BYTES = randomBytes(10_000)
 
@@ -51,7 +51,7 @@ const stores: Record<string, () => Promise<TestStore>> = {
     return { url: server.url, direct: provider, open: (url, timeouts) => open({ endpoint: url }, timeouts) }
   },
   async Storj() {
-    const { server, provider, open } = await openTestStorj()
+    const { server, provider, open } = await openTestBucket()
     return { url: server.url, direct: provider, open: (url, timeouts) => open({ endpoint: url }, timeouts) }
   },
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { PROVIDERS, type Provider } from '@svc/api/providers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ProviderSettings } from '../src/drivers.ts'
 import { openProviders, type ProvidersConfig } from '../src/open-providers.ts'

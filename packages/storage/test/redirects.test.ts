@@ -4,13 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { StorageProvider } from '../src/provider.ts'
 import { startTestGcs } from './gcs/start-gcs.ts'
 import { fetchBytes, keep, newId } from './objects.ts'
-import { startTestStorj } from './storj/start-storj.ts'
+import { startTestBucket } from './s3-bucket/start-bucket.ts'
 
 const TYPE = 'text/plain; charset=utf-8'
 const TERMS = { contentType: TYPE, expiresInSeconds: 60, size: 5, maxBytes: 100 }
 
 const stores = {
-  Storj: { start: startTestStorj, once: { 'if-none-match': '*' } },
+  Storj: { start: startTestBucket, once: { 'if-none-match': '*' } },
   'Google Cloud Storage': { start: startTestGcs, once: { 'x-goog-if-generation-match': '0' } },
 }
 
@@ -19,7 +19,7 @@ const put = (url: string, headers: Readonly<Record<string, string>>, body = 'hel
   statusOf(url, { method: 'PUT', headers, body })
 
 describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, once }) => {
-  let store: Awaited<ReturnType<typeof startTestStorj | typeof startTestGcs>>
+  let store: Awaited<ReturnType<typeof startTestBucket | typeof startTestGcs>>
   let provider: StorageProvider
   let later = 0
   let id: string

@@ -15,7 +15,7 @@ import { readFirestoreSettings } from '../src/firestore/settings.ts'
 import { readGcsSettings } from '../src/gcs/settings.ts'
 import { openMongodb } from '../src/mongodb/open.ts'
 import { readMongodbSettings } from '../src/mongodb/settings.ts'
-import { readStorjSettings } from '../src/storj/settings.ts'
+import { readS3BucketSettings } from '../src/s3-bucket/settings.ts'
 import { SEED } from './arweave/start-arweave.ts'
 
 const private_key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
@@ -58,10 +58,11 @@ const filecoin = (options: Record<string, string>) =>
 const drivers: Driver[] = [
   {
     name: 'STORJ',
-    read: readStorjSettings,
+    read: (reader) => readS3BucketSettings(reader, 'storj'),
     least: [
       storj('files'),
       {
+        title: 'Storj',
         endpoint: 'https://gateway.storjshare.io',
         region: 'us-east-1',
         bucket: 'files',

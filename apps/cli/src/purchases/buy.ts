@@ -1,4 +1,4 @@
-import { type Price, price as priceEndpoint } from '@svc/api/purchases'
+import type { Price } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Approve, lockerOf, namedTags, type Purchase, readPurchase } from '@svc/sdk'
 import type { Command } from 'commander'
@@ -44,7 +44,7 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   if (options.name !== undefined) await requireOwnPurchase(session, options.name)
   if (!(await isBegun(session, options.name))) requireProvisionable(options)
   const query = { units, ...(provider && { provider }) }
-  const { body: price } = await (await session.client()).call(priceEndpoint, { query, signal: world.signal })
+  const price = await (await session.client()).price({ query, signal: world.signal })
   const offers = price.amounts.map(({ pay_asset: ticker, network }) => ({ ticker, network }))
   const key = payingKey(await session.keys(), offers, options.asset)
   const name = options.name ?? null

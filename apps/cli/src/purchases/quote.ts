@@ -1,4 +1,4 @@
-import { type Price, price as priceEndpoint, type Quote } from '@svc/api/purchases'
+import type { Price, Quote } from '@svc/api/purchases'
 import { amountText } from '@svc/sdk/money'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
@@ -58,7 +58,7 @@ async function estimateFor(session: Session, paths: readonly string[], options: 
   const { files } = await collect(paths, { ...options, isSecret })
   const size_bytes = files.reduce((sum, { size }) => sum + size, 0)
   const query = { units: 1, ...(provider && { provider }) }
-  const { body: price } = await (await session.client()).call(priceEndpoint, { query, signal: world.signal })
+  const price = await (await session.client()).price({ query, signal: world.signal })
   return { files: files.length, size_bytes, ...unitsFor(price, files.length, size_bytes) }
 }
 

@@ -1,9 +1,10 @@
 // What a gateway does with its settings, in the order in which an operator meets them. Shows no secret.
 
 import { NETWORKS, type Network } from '@svc/api/networks'
-import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { PROVIDERS, type Provider } from '@svc/api/providers'
 import { nodeName } from '@svc/payments/nodes/node-pool'
 import { GROUPS, type Variables } from '@svc/service/program/config'
+import { providerPlace } from '@svc/storage/drivers'
 import { BUDGET_UNITS, BUDGETS } from '../budgets/settings.ts'
 import type { Config, Secrets } from '../config.ts'
 import type { KeySource } from '../keys/settings.ts'
@@ -150,22 +151,8 @@ function providerFacts({ config, secrets }: Read): Fact[] {
   if (sold.length === 0) return [['none', 'nothing is sold']]
   return sold.map((provider) => [
     provider,
-    drivers[provider] === 'local' ? `in ${localFolder}` : place(secrets, provider),
+    drivers[provider] === 'local' ? `in ${localFolder}` : providerPlace(provider, secrets.providers),
   ])
-}
-
-/** Where the files are, without credentials. */
-function place({ providers }: Secrets, provider: Provider): string {
-  const { gcs, mongodb, storj, arweave, filecoin, firestore } = providers
-  const places: Record<Provider, string | undefined> = {
-    gcs: gcs && `bucket ${gcs.bucket}/${gcs.prefix} at ${gcs.endpoint}`,
-    mongodb: mongodb && `database ${mongodb.database}, bucket ${mongodb.bucket}`,
-    storj: storj && `bucket ${storj.bucket}/${storj.prefix} at ${storj.endpoint}`,
-    arweave: arweave && `by ${arweave.uploadUrl}, read at ${arweave.gateways.join(', ')}`,
-    filecoin: filecoin && `by ${URL.parse(filecoin.pdpUrl)?.host} on chain ${filecoin.chainId}`,
-    firestore: firestore && `project ${firestore.project}, database ${firestore.database}, ${firestore.collection}`,
-  } as Record<Provider, string | undefined> // null where it is not configured, which is not asked for
-  return places[provider] ?? ''
 }
 
 /** Those that differ from their defaults. */

@@ -2,7 +2,7 @@
 // day at once and regains them evenly (GCRA). Its row of `attestations`, which is locked while a statement is written,
 // holds the one number that this takes.
 
-import type { Provider } from '@svc/api/purchases'
+import type { Provider } from '@svc/api/providers'
 import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../context.ts'
 import type { AttestationTable, Locker } from '../db/schema.ts'

@@ -1,7 +1,7 @@
 // Where the bytes of files are kept, and how large they may be.
 
 import { resolve } from 'node:path'
-import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { PROVIDERS, type Provider } from '@svc/api/providers'
 import { readDnsServers, readInteger, type SettingsReader } from '@svc/service/program/config'
 import { type ProviderSettings, readProviderSettings } from '@svc/storage/drivers'
 import type { ProvidersConfig } from '@svc/storage/open-providers'

@@ -1,10 +1,10 @@
 // Short URLs. Each allows one operation on one file until it expires, or the key that asked for it loses access.
 
 import { setImmediate } from 'node:timers/promises'
+import { providerCode } from '@svc/api/providers'
 import { toHex } from '@svc/protocol/bytes'
 import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
 import type { Signer } from '@svc/service/guard/signers'
-import { providerCode } from '@svc/storage/open-providers'
 import type { LockerCaller } from '../auth/callers.ts'
 import { FROZEN_LINK_SECONDS, requireServed, requireWritable } from '../auth/restrictions.ts'
 import { type Context, unixNow } from '../context.ts'

@@ -2,7 +2,7 @@
 
 import type { Query } from '@svc/api/endpoint'
 import type { listLockers as endpoint, ListedLocker, LockerList } from '@svc/api/lockers'
-import type { Provider } from '@svc/api/purchases'
+import type { Provider } from '@svc/api/providers'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'

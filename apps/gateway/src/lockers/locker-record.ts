@@ -2,7 +2,7 @@
 
 import type { LockerMetadata, LockerRecord } from '@svc/api/lockers'
 import { networkNamed } from '@svc/api/networks'
-import type { Provider } from '@svc/api/purchases'
+import type { Provider } from '@svc/api/providers'
 import { ServiceError } from '@svc/service/service-error'
 import { receiptMismatch } from '../auth/callers.ts'
 import { restrictionOf } from '../auth/restrictions.ts'

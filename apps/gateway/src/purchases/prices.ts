@@ -1,6 +1,7 @@
 // What storage costs right now: which provider is sold, and the price of an order on each leg that can pay it.
 
-import { PROVIDERS, type Price, type Provider } from '@svc/api/purchases'
+import { PROVIDERS, type Provider } from '@svc/api/providers'
+import type { Price } from '@svc/api/purchases'
 import { displayAmount, multiplyUsd } from '@svc/payments/amounts'
 import { type Market, type PricedLegs, priceOnMarket } from '@svc/payments/selling/price-legs'
 import { type PricedLeg, wireRate } from '@svc/payments/x402'

@@ -3,7 +3,8 @@
 
 import { hash } from 'node:crypto'
 import type { Body } from '@svc/api/endpoint'
-import type { Provider, Quote, Renewal, requestStorage, Terms } from '@svc/api/purchases'
+import type { Provider } from '@svc/api/providers'
+import type { Quote, Renewal, requestStorage, Terms } from '@svc/api/purchases'
 import { type Lru, lru } from '@svc/concurrency/caches'
 import { together } from '@svc/database/commit'
 import { challengesFor, payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'

@@ -1,7 +1,8 @@
 // Settings of the purchases room: prices, terms, the locker limit, and the keys that send x402 payments.
 
 import { NETWORKS, type Network } from '@svc/api/networks'
-import { PROVIDERS, type Provider, type Terms } from '@svc/api/purchases'
+import { isSlow, PROVIDERS, type Provider } from '@svc/api/providers'
+import type { Terms } from '@svc/api/purchases'
 import {
   readPrices,
   readSalesConfig,
@@ -38,9 +39,6 @@ const DEFAULT_TERMS: Terms = {
   egress_included_bytes: GIBIBYTE,
   ttl_days: 365,
 }
-
-/** They remove nothing, and are paid for each byte that is stored. */
-const IMMUTABLE: readonly Provider[] = ['arweave', 'filecoin']
 
 export function readPaymentConfig(settings: SettingsReader, isProduction: boolean): [PaymentConfig, SalesSecrets] {
   const [sales, secrets] = readSalesConfig(settings, isProduction)
@@ -112,9 +110,9 @@ function terms(settings: SettingsReader): Record<Provider, Terms> {
   ) as Record<Provider, Terms>
 }
 
-/** What was sold to be stored is what may be paid for. */
+/** Slow providers remove nothing and are paid for each byte that is stored: what was sold is what may be paid for. */
 function defaultTerms(provider: string, given: Partial<Terms> = {}): Terms {
-  if (!IMMUTABLE.some((name) => name === provider)) return DEFAULT_TERMS
+  if (!PROVIDERS.some((name) => name === provider && isSlow(name))) return DEFAULT_TERMS
   return { ...DEFAULT_TERMS, settled_limit_bytes: given.storage_limit_bytes ?? DEFAULT_TERMS.storage_limit_bytes }
 }
 

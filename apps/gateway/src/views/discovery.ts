@@ -2,7 +2,7 @@ import { type Endpoint, listedEndpoint } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import { type Discovery, discovery, docs, keys, openApi, shortUrlVerifyKey } from '@svc/api/info'
 import { NETWORKS } from '@svc/api/networks'
-import type { Provider } from '@svc/api/purchases'
+import type { Provider } from '@svc/api/providers'
 import { buyStorage } from '@svc/api/x402'
 import { toBase58 } from '@svc/protocol/bytes'
 import {

@@ -1,5 +1,6 @@
 // What anybody may ask a gateway for, and what keeps it from costing too much.
 
+import type { Endpoint } from '@svc/api/endpoint'
 import type { StrangerRequest } from '@svc/devnet/services/flood'
 
 /** What a stranger may know of a gateway. */
@@ -51,20 +52,32 @@ const ADDRESS = `0x${'ab'.repeat(20)}`
 /** A payment is asked for at every node of its chain, block and receipt. */
 const READING = 6
 
+/** The usual request: a GET with what a stranger may know, answered from memory or by a short query. */
+function usualBound({ method, path, params, query }: Endpoint): Bound {
+  const required = (inputs: Endpoint['query']): string[] => inputs?.required ?? []
+  return {
+    limit: 'none',
+    request(known) {
+      const values: Record<string, string> = {
+        receipt_id: known.receiptId,
+        statement_digest: known.digest,
+        filename: 'a.txt',
+      }
+      const filled = required(params).reduce((text, name) => text.replace(`{${name}}`, values[name] ?? ''), path)
+      const asked = required(query).map((name) => [name, values[name] ?? ''])
+      return { method, path: `${filled}?${new URLSearchParams(asked)}` }
+    },
+  }
+}
+
+/** Of every endpoint that anybody may call: the usual one, unless it is written down below. */
+export function boundsOf(endpoints: readonly Endpoint[]): Record<string, Bound> {
+  return Object.fromEntries(endpoints.map((endpoint) => [endpoint.name, BOUNDS[endpoint.name] ?? usualBound(endpoint)]))
+}
+
 /** By the name of the endpoint. */
 export const BOUNDS: Readonly<Record<string, Bound>> = {
   health: { ...free('/health'), calls: 1 },
-  live: free('/health/live'),
-  ready: free('/health/ready'),
-  keys: free('/v1/keys'),
-  wellKnownKeys: free('/.well-known/svc-signing-keys.json'),
-  shortUrlVerifyKey: free('/v1/short-url/verify-key'),
-  discovery: free('/.well-known/svc.json'),
-  home: free('/'),
-  docs: free('/docs'),
-  openApi: free('/openapi.json'),
-  stats: free('/v1/stats'),
-  errorList: free('/errors'),
   errorExplained: free('/errors/RATE_LIMITED'),
   price: free('/v1/price?units=1000000'),
 
@@ -99,8 +112,6 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   },
   listBought: { limit: 'address', status: 402, request: () => ({ path: `/v1/x402/storage?wallet=${ADDRESS}` }) },
 
-  readReceipt: free(({ receiptId }) => `/v1/receipts/${receiptId}`),
-  verifyReceipt: free(({ receiptId }) => `/v1/receipts/${receiptId}/verify`),
   verifyPayment: {
     limit: 'address',
     calls: READING,
@@ -134,33 +145,23 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   terminateTusUpload: { ...free(`/v1/tus/${TOKEN}`, 'DELETE'), status: 412 },
   overrideTusMethod: { ...free(`/v1/tus/${TOKEN}`, 'POST', 'bytes'), status: 412 },
 
-  verify: ofReceipt('/v1/storage/verify?'),
   verifyByPost: {
     limit: 'none',
     request: ({ receiptId }) => ({ method: 'POST', path: '/v1/storage/verify', body: { receipt_id: receiptId } }),
   },
   statements: ofReceipt('/v1/storage/statements?envelopes=true&'),
   publishedAnchor: { ...free(({ digest }) => `/v1/anchors/${digest}`), status: 404 },
-  retrieve: ofReceipt('/v1/retrieve?'),
-  retrievePayment: ofReceipt('/v1/retrieve/payment?'),
-  attestCode: ofReceipt('/v1/attest-code?'),
   simulateAttest: {
     limit: 'address',
     request: ({ receiptId }) => ({ method: 'POST', path: '/v1/attest/simulate', body: { receipt_id: receiptId } }),
   },
-  merkleProof: ofReceipt('/v1/storage/merkle-proof?filename=a.txt&'),
-  verificationBundle: ofReceipt('/v1/storage/verification-bundle?'),
   evidenceBundle: ofReceipt('/v1/storage/evidence-bundle?'),
-  redactedBundle: ofReceipt('/v1/storage/redacted-bundle?filename=a.txt&'),
   dsse: ofReceipt('/v1/storage/dsse?', 'work'),
   recomputeVerify: ofReceipt('/v1/storage/recompute-verify?', 'address'),
   selfVerify: ofReceipt('/v1/self-verify?', 'address'),
 
-  logState: free('/v1/log'),
-  logCheckpoint: free('/log/checkpoint'),
   logTile: free('/log/tile/0/000.p/1'),
   logStatements: free('/v1/log/statements?limit=1000'),
-  logProof: free(({ digest }) => `/v1/log/proof?statement_digest=${digest}`),
   logAnchors: free('/v1/log/anchors?limit=100'),
 }
 

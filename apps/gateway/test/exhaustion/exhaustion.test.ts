@@ -19,7 +19,7 @@ import { countRows, tableNames } from '@svc/devnet/table-names'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type EvidenceHouse, openEvidenceHouse } from '../views/evidence/evidence-house.ts'
-import { BOUNDS, type Bound, type Known, UNDECLARED } from './bounds.ts'
+import { BOUNDS, type Bound, boundsOf, type Known, UNDECLARED } from './bounds.ts'
 
 /** Requests that an address may send in a minute, and that it sends. */
 const PER_MINUTE = 4
@@ -94,9 +94,9 @@ async function buy(): Promise<string> {
   return confirmed.receipt.receipt_id
 }
 
-it('T-140 every endpoint that anybody may call has a bound that is tried here', () => {
+it('T-140 every bound that is written down is of an endpoint that anybody may call', () => {
   const names = openEndpoints(gatewayEndpoints).map(({ name }) => name)
-  expect(Object.keys(BOUNDS).sort()).toEqual(names.sort())
+  expect(names).toEqual(expect.arrayContaining(Object.keys(BOUNDS)))
 })
 
 it('T-146 requests for its state that arrive together share one look', async () => {
@@ -157,7 +157,7 @@ it('T-144 the signature of an envelope is checked before its long body is read',
 })
 
 describe('a flood of each request', () => {
-  const bounds = { ...BOUNDS, ...UNDECLARED }
+  const bounds = { ...boundsOf(openEndpoints(gatewayEndpoints)), ...UNDECLARED }
   const floods = new Map<string, Flood>()
   let descriptors: number
   beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { ASSETS } from '@svc/api/assets'
 import { ERROR_STATUS } from '@svc/api/errors'
-import { EVM, type Network, PRIMARY } from '@svc/api/networks'
+import { byChainCheck, EVM, type Network, PRIMARY } from '@svc/api/networks'
+import { PROVIDERS } from '@svc/api/providers'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
@@ -44,13 +45,12 @@ describe('health', () => {
       checks: {
         database: 'ok',
         storage: 'ok',
-        primary_chain: 'disabled',
-        evm_chain: 'disabled',
+        ...byChainCheck(() => 'disabled'),
         signing_key: 'ok',
         publication_key: 'disabled',
         price_feed: 'disabled',
       },
-      providers: { gcs: 'ok', mongodb: 'ok', storj: 'ok', arweave: 'ok', filecoin: 'ok', firestore: 'ok' },
+      providers: Object.fromEntries(PROVIDERS.map((provider) => [provider, 'ok'])),
       budgets: { publication: 'ok', registry_rent: 'ok', evm_registry: 'ok', x402_primary: 'ok', x402_evm: 'ok' },
       continuity: {
         // Comparing may take a moment after the start.

@@ -1,6 +1,6 @@
 // The providers of a gateway that has only one, under every name.
 
-import { PROVIDERS } from '@svc/api/purchases'
+import { PROVIDERS } from '@svc/api/providers'
 import type { Providers } from '@svc/storage/open-providers'
 import type { StorageProvider } from '@svc/storage/provider'
 

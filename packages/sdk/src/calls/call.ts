@@ -20,6 +20,12 @@ export async function call<E extends Endpoint>(
   return recovering(context, endpoint, input as AnyInput | undefined, read)
 }
 
+/** An operation that is one call: its input is that of the endpoint, its result the body of the answer. */
+export function answerOf<E extends Endpoint>(endpoint: E) {
+  return async (context: Context, ...input: CallArguments<E>): Promise<Answer<E>['body']> =>
+    (await call(context, endpoint, ...input)).body
+}
+
 /** Like `call`, but leaves the body unread, for answers that do not fit in memory. */
 export function open<E extends Endpoint>(
   context: Context,

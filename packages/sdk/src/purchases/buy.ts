@@ -1,6 +1,7 @@
 // Buys storage from end to end: for a new locker, or for one that is there.
 
-import type { Provider, Quote } from '@svc/api/purchases'
+import type { Provider } from '@svc/api/providers'
+import type { Quote } from '@svc/api/purchases'
 import { utf8 } from '@svc/protocol/bytes'
 import { PURCHASE_KEY_TAG } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'

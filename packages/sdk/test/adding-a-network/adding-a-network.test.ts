@@ -1,5 +1,5 @@
 // Adding a network of a known family touches its declaration, and its coin among the assets, and nothing else in code:
-// CONTRIBUTING.md, "Add a network". One of each family is added here, and sold on a local chain.
+// CONTRIBUTING.md, "A network". One of each family is added here, and sold on a local chain.
 
 import { NETWORKS } from '@svc/api/networks'
 import { type StartedProcess, startProcess } from '@svc/devnet/start-process'

@@ -1,4 +1,5 @@
-import { type Provider, requestStorage } from '@svc/api/purchases'
+import type { Provider } from '@svc/api/providers'
+import { requestStorage } from '@svc/api/purchases'
 import { type Approve, payableLeg } from '@svc/sdk'
 import Type from 'typebox'
 import { intentOf } from '../money/intent.ts'

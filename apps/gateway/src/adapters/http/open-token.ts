@@ -2,11 +2,11 @@
 // reveals nothing to a guesser (T-07).
 
 import { hash } from 'node:crypto'
+import { providerCode } from '@svc/api/providers'
 import { lru } from '@svc/concurrency/caches'
 import { type Ed25519Verifier, ed25519PublicKey } from '@svc/protocol/keys'
 import { readToken, type ShortUrlToken } from '@svc/protocol/short-url'
 import type { ServiceError } from '@svc/service/service-error'
-import { providerCode } from '@svc/storage/open-providers'
 import { requireServed, requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Db, FileRow, Locker } from '../../db/schema.ts'

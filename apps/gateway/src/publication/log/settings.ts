@@ -6,7 +6,7 @@ import { isKeyName } from '@svc/protocol/transparency/note'
 import { type Policy, readPolicy } from '@svc/protocol/transparency/policy'
 import type { Mode, SettingsReader } from '@svc/service/program/config'
 import { developmentKeyFor, readOptionalKey } from '@svc/service/program/keys'
-import { type BucketSettings, readBucketSettings } from '@svc/storage/storj/settings'
+import { type BucketSettings, readBucketSettings } from '@svc/storage/s3-bucket/settings'
 import { besideDatabase, type DatabasePlace } from '../../db/settings.ts'
 
 export interface TransparencyConfig {

@@ -2,7 +2,8 @@
 
 import type { Query } from '@svc/api/endpoint'
 import type { LockerOverTerms, lockersOverTerms } from '@svc/api/internal'
-import type { Provider, Quote, Terms } from '@svc/api/purchases'
+import type { Provider } from '@svc/api/providers'
+import type { Quote, Terms } from '@svc/api/purchases'
 import type { LockerUsage, PaidPurchase } from '@svc/api/usage'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../context.ts'

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { startS3BucketServer } from '@svc/devnet/providers/s3-bucket/start'
 import { gcsUrl, s3Url } from '@svc/devnet/providers/store-urls'
-import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import type { Variables } from '@svc/service/program/config'
 import { onTestFinished } from 'vitest'
 
@@ -17,7 +17,7 @@ export const stores: Record<string, (redirect?: string) => Promise<Variables>> =
     return { GCS: gcsUrl(server, { redirect }) }
   },
   async storj(redirect = 'all') {
-    const server = await startStorjServer({ folder: await newFolder() })
+    const server = await startS3BucketServer({ folder: await newFolder() })
     onTestFinished(server.stop)
     return { STORJ: s3Url(server, `?redirect=${redirect}`) }
   },

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startS3BucketServer } from '@svc/devnet/providers/s3-bucket/start'
 import { s3Url } from '@svc/devnet/providers/store-urls'
-import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import { expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { createPublish } from '../../../src/publication/log/publish.ts'
@@ -12,7 +12,7 @@ import { addStatements, logReader } from './log-reader.ts'
 it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and writes lost tiles again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-log-bucket-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const server = await startStorjServer({ folder })
+  const server = await startS3BucketServer({ folder })
   onTestFinished(() => server.stop())
   const house = await openTestGateway({
     LOG_STORE: s3Url(server, 'log/'),

@@ -2,14 +2,14 @@ import { forEachTest } from '@svc/devnet/for-tests'
 import { describe, expect, it } from 'vitest'
 import type { ObjectKey } from '../../src/provider.ts'
 import { keep, newId } from '../objects.ts'
-import { startTestStorj } from './start-storj.ts'
+import { startTestBucket } from './start-bucket.ts'
 
 /** Ids of one folder of the store. */
 const neighbours = (count: number) => Array.from({ length: count }, () => `ab${newId().slice(2)}`)
 const keysOf = (ids: readonly string[]): ObjectKey[] => ids.map((id) => ({ id, ref: null }))
 
 describe('the absent objects of Storj', () => {
-  const storj = forEachTest(() => startTestStorj({ pageSize: 10 }))
+  const storj = forEachTest(() => startTestBucket({ pageSize: 10 }))
 
   async function store(ids: readonly string[]): Promise<void> {
     await Promise.all(ids.map((id) => keep(storj.provider, Buffer.from('x'), id)))

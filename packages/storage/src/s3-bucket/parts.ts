@@ -13,7 +13,7 @@ import { abortUpload, beginUpload, completeUpload, findUploads } from './write.t
 /** The limit of S3, for all parts but the last. */
 const MIN_PART_BYTES = 5 * 1024 * 1024
 
-export function storjParts(bucket: S3Bucket): ObjectParts {
+export function s3BucketParts(bucket: S3Bucket): ObjectParts {
   return {
     accepts: (partBytes) => partBytes >= MIN_PART_BYTES,
     begin: (id, { contentType }) => beginUpload(bucket, bucket.keyOf(id), { 'content-type': contentType }),
@@ -65,7 +65,7 @@ async function complete(
     throw failure
   }
   const size = totalSize(parts)
-  if (found?.size !== size) throw new ProviderError('unavailable', 'the store made another object of the parts')
+  if (found?.size !== size) throw new ProviderError('unavailable', `${bucket.title} made another object of the parts`)
   // Another gateway may have begun at the same time.
   for (const other of await findUploads(bucket, key)) await abortUpload(bucket, key, other)
   return { size, ref: null, isExact: true, starts: startsOf(parts) }

@@ -8,7 +8,7 @@ import { element, serveBucket, serveObject, serveUpload } from './serve.ts'
 import { type Credentials, requireSignature } from './signature.ts'
 import { createUploads, type Upload } from './uploads.ts'
 
-export interface StorjServerOptions {
+export interface S3BucketServerOptions {
   /** Keeps the objects. */
   folder: string
   bucket?: string
@@ -22,7 +22,7 @@ export interface StorjServerOptions {
   now?: () => number
 }
 
-export interface StorjServer {
+export interface S3BucketServer {
   url: string
   port: number
   bucket: string
@@ -44,7 +44,7 @@ const CREDENTIALS: Credentials = {
   region: 'us-east-1',
 }
 
-export async function startStorjServer(options: StorjServerOptions): Promise<StorjServer> {
+export async function startS3BucketServer(options: S3BucketServerOptions): Promise<S3BucketServer> {
   const { folder, bucket = 'svc-demo-files', port = 0, pageSize = 1000, now = Date.now } = options
   const objects = await openObjects(folder)
   const uploads = createUploads(objects)

@@ -4,13 +4,13 @@
 import { SettingsReader } from '@svc/service/program/config'
 import { expect } from 'vitest'
 import { PROVIDER_SETTINGS } from '../../src/drivers.ts'
-import { openStorj } from '../../src/storj/open.ts'
-import { readStorjSettings } from '../../src/storj/settings.ts'
+import { openS3Bucket } from '../../src/s3-bucket/open.ts'
+import { readS3BucketSettings } from '../../src/s3-bucket/settings.ts'
 import { describeProvider } from '../provider-suite.ts'
-import { startTestStorj } from './start-storj.ts'
+import { startTestBucket } from './start-bucket.ts'
 
-describeProvider('the Storj driver', async () => {
-  const { server, provider, incoming, close } = await startTestStorj()
+describeProvider('the S3 bucket driver', async () => {
+  const { server, provider, incoming, close } = await startTestBucket()
   return {
     provider,
     async close() {
@@ -23,7 +23,7 @@ describeProvider('the Storj driver', async () => {
 const { TEST_STORJ } = process.env
 if (TEST_STORJ) {
   describeProvider('Storj itself', async () => {
-    const settings = readStorjSettings(new SettingsReader({ STORJ: TEST_STORJ }, PROVIDER_SETTINGS))
-    return { provider: await openStorj(settings!), close: async () => {} }
+    const settings = readS3BucketSettings(new SettingsReader({ STORJ: TEST_STORJ }, PROVIDER_SETTINGS), 'storj')
+    return { provider: await openS3Bucket(settings!), close: async () => {} }
   })
 }

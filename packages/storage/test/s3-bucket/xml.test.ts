@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answerError } from '../../src/storj/errors.ts'
-import { escaped, textIn, textsIn } from '../../src/storj/xml.ts'
+import { answerError } from '../../src/s3-bucket/errors.ts'
+import { escaped, textIn, textsIn } from '../../src/s3-bucket/xml.ts'
 
 describe('an answer of S3', () => {
   it('is read by the names of its elements', () => {
@@ -19,23 +19,21 @@ describe('an answer of S3', () => {
 
   it('T-31 contributes only its code to an error', () => {
     const text = '<Error><Code>AccessDenied</Code><Message>key AKIA</Message></Error>'
-    const error = answerError('PUT', { status: 403, text })
+    const error = answerError('Storj', 'PUT', { status: 403, text })
     expect([error.reason, error.answer]).toEqual(['closed', { status: 403, code: 'AccessDenied' }])
-    expect(error.cause).toEqual(new Error('the store answered 403 AccessDenied to PUT'))
-    expect(answerError('PUT', { status: 500, text: '<Code>a b\nc</Code>' }).answer?.code).toBe('')
-    const badGateway = answerError('PUT', { status: 502, text: '<html>Bad gateway</html>' })
+    expect(error.cause).toEqual(new Error('Storj answered 403 AccessDenied to PUT'))
+    expect(answerError('Storj', 'PUT', { status: 500, text: '<Code>a b\nc</Code>' }).answer?.code).toBe('')
+    const badGateway = answerError('Storj', 'PUT', { status: 502, text: '<html>Bad gateway</html>' })
     expect(badGateway).toMatchObject({ reason: 'unavailable', answer: { code: '' } })
   })
 
   it('shows in its error how far the clocks are apart when it rejects us', () => {
     const at = (ahead: number) => new Date(Date.now() + ahead).toUTCString()
     const messageFor = (date: string) =>
-      (answerError('HEAD', { status: 403, text: '', headers: { date } }).cause as Error).message
-    expect(messageFor(at(3_600_000))).toMatch(
-      /^the store answered 403 {2}to HEAD: its clock and ours are \d{4} s apart$/,
-    )
+      (answerError('Storj', 'HEAD', { status: 403, text: '', headers: { date } }).cause as Error).message
+    expect(messageFor(at(3_600_000))).toMatch(/^Storj answered 403 {2}to HEAD: its clock and ours are \d{4} s apart$/)
     expect(messageFor(at(-3_600_000))).toContain('apart')
-    for (const date of [at(0), '', 'someday']) expect(messageFor(date)).toBe('the store answered 403  to HEAD')
+    for (const date of [at(0), '', 'someday']) expect(messageFor(date)).toBe('Storj answered 403  to HEAD')
   })
 
   it.each([
@@ -52,6 +50,6 @@ describe('an answer of S3', () => {
     [503, 'SlowDown', 'unavailable'],
     [500, '', 'unavailable'],
   ])('with status %i and code %s means that the store is %s', (status, code, reason) => {
-    expect(answerError('GET', { status, text: `<Code>${code}</Code>` }).reason).toBe(reason)
+    expect(answerError('Storj', 'GET', { status, text: `<Code>${code}</Code>` }).reason).toBe(reason)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requireSignature } from '../../../src/providers/storj/signature.ts'
+import { requireSignature } from '../../../src/providers/s3-bucket/signature.ts'
 
 // The examples are from https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html and, for the
 // signed URL, https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html

@@ -114,7 +114,7 @@ async function putInParts(
   let size = 0
   try {
     for await (const body of parts) {
-      if (etags.length === MAX_PARTS) throw new RangeError('the source is larger than the store accepts')
+      if (etags.length === MAX_PARTS) throw new RangeError(`the source is larger than ${bucket.title} accepts`)
       const query = { uploadId, partNumber: `${etags.length + 1}` }
       const answer = await bucket.ask({ method: 'PUT', key, query, body })
       etags.push(`${answer.headers.etag}`)
@@ -133,7 +133,7 @@ async function putInParts(
 export async function beginUpload(bucket: S3Bucket, key: string, headers: Record<string, string>): Promise<string> {
   const { text } = await bucket.ask({ method: 'POST', key, query: { uploads: '' }, headers })
   const uploadId = textIn(text, 'UploadId')
-  if (!uploadId) throw new ProviderError('unavailable', 'the store began an upload without an id')
+  if (!uploadId) throw new ProviderError('unavailable', `${bucket.title} began an upload without an id`)
   return uploadId
 }
 

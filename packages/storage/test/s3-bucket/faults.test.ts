@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { Fault, FaultPlan } from '@svc/devnet/providers/http/faults'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { fetchBytes, newId, streamOf } from '../objects.ts'
-import { openTestStorj, type TestStorj } from './start-storj.ts'
+import { openTestBucket, type TestBucket } from './start-bucket.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
@@ -16,10 +16,10 @@ describe.each([
 ])('a $way write to Storj', ({ way, size, isDeclared, tags }) => {
   const isInParts = way === 'held' || way === 'parted'
   const bytes = Buffer.alloc(size, 7)
-  let storj: TestStorj
+  let storj: TestBucket
   let id: string
   beforeEach(async () => {
-    storj = await openTestStorj()
+    storj = await openTestBucket()
     id = newId()
   })
 
@@ -82,7 +82,7 @@ describe('a Storj upload in parts', () => {
   const ABOUT = { contentType: 'a/b', partBytes: 5 * MIB }
 
   it('is aborted when its object is removed, however many there are, and no other upload is', async () => {
-    const storj = await openTestStorj({ pageSize: 2 })
+    const storj = await openTestBucket({ pageSize: 2 })
     const [id, other] = [newId(), newId()]
     for (const each of [id, other, id, id, id, id]) await storj.provider.parts.begin(each, ABOUT)
     storj.server.fail({ at: /^DELETE/, fault: { status: 500, code: 'InternalError' } })
@@ -93,7 +93,7 @@ describe('a Storj upload in parts', () => {
   })
 
   it('T-135 is not complete when the answer begins as a success and contains an error', async () => {
-    const { server, provider } = await openTestStorj()
+    const { server, provider } = await openTestBucket()
     const [id, part] = [newId(), { index: 0, size: 10, isLast: true, maxBytes: 10 }]
     const upload = { id, ref: await provider.parts.begin(id, ABOUT), contentType: 'a/b' }
     const ref = (await provider.parts.write(upload, part, streamOf(randomBytes(10))))!

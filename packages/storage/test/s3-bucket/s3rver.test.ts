@@ -4,20 +4,27 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type OtherStore, startS3rver } from '@svc/devnet/providers/storj/s3rver'
+import { type OtherStore, startS3rver } from '@svc/devnet/providers/s3-bucket/s3rver'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StorageProvider } from '../../src/provider.ts'
-import { openStorj } from '../../src/storj/open.ts'
+import { openS3Bucket } from '../../src/s3-bucket/open.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
 
 const MIB = 1024 * 1024
 
-describe('the Storj driver with s3rver', () => {
+describe('the S3 bucket driver with s3rver', () => {
   let folder: string
   let store: OtherStore
   let provider: StorageProvider
   const open = (credentials = store.credentials) =>
-    openStorj({ ...credentials, endpoint: store.url, bucket: store.bucket, prefix: 'svc/files/', redirect: 'all' })
+    openS3Bucket({
+      title: 's3rver',
+      ...credentials,
+      endpoint: store.url,
+      bucket: store.bucket,
+      prefix: 'svc/files/',
+      redirect: 'all',
+    })
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-s3rver-'))
     store = await startS3rver({ folder })

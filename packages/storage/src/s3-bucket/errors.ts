@@ -8,9 +8,9 @@ import { textIn } from './xml.ts'
 type ErrorAnswer = Pick<TextAnswer, 'status' | 'text'> & { headers?: { date?: string | undefined } }
 
 /** Only the code of the answer is kept: messages repeat keys and signatures. */
-export function answerError(method: string, { status, text, headers }: ErrorAnswer): ProviderError {
+export function answerError(title: string, method: string, { status, text, headers }: ErrorAnswer): ProviderError {
   const code = /^\w{1,60}$/.exec(textIn(text, 'Code') ?? '')?.[0] ?? ''
-  const cause = new Error(`the store answered ${status} ${code} to ${method}${clockGap(headers?.date)}`)
+  const cause = new Error(`${title} answered ${status} ${code} to ${method}${clockGap(headers?.date)}`)
   return new ProviderError(reasonOf(status, code), cause, {
     isRetryable: isRetryableStatus(status),
     answer: { status, code },

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { forEachTest } from '@svc/devnet/for-tests'
 import { describe, expect, it } from 'vitest'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import { openTestStorj, startTestStorj } from './start-storj.ts'
+import { openTestBucket, startTestBucket } from './start-bucket.ts'
 
 const MIB = 1024 * 1024
 
@@ -18,8 +18,8 @@ function longStream(size: number): Readable {
   })
 }
 
-describe('an object that the Storj driver writes', () => {
-  const storj = forEachTest(() => startTestStorj())
+describe('an object that the S3 bucket driver writes', () => {
+  const storj = forEachTest(() => startTestBucket())
 
   /** The requests to the store: methods and names of query parameters. */
   async function stepsOf(size: number, declared: number | null): Promise<string[]> {
@@ -78,7 +78,7 @@ describe('an object that the Storj driver writes', () => {
   })
 
   it('is not replaced in a store that ignores preconditions', async () => {
-    const older = await openTestStorj({ ignoresPreconditions: true })
+    const older = await openTestBucket({ ignoresPreconditions: true })
     const key = await keep(older.provider, Buffer.from('first'))
     await expect(keep(older.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object with this id')
     expect(await fetchBytes(older.provider, key)).toEqual(Buffer.from('first'))

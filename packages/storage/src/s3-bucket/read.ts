@@ -16,7 +16,7 @@ export async function readObject(bucket: S3Bucket, key: string, range?: ByteRang
   return resumable(answer, bytes, bucket.timeouts, async (position) => {
     const next = await open(bucket, key, { start: position, end: bytes.end }, sameObject)
     if (next) return next
-    throw new ProviderError('unavailable', 'an object disappeared while it was read')
+    throw new ProviderError('unavailable', `an object disappeared at ${bucket.title} while it was read`)
   })
 }
 
@@ -29,7 +29,7 @@ async function open(
 ): Promise<IncomingMessage | null> {
   try {
     const answer = await bucket.open({ method: 'GET', key, headers: { ...headers, ...(range && rangeHeader(range)) } })
-    return checked(answer, () => requireBytes(answer, range))
+    return checked(answer, () => requireBytes(bucket, answer, range))
   } catch (error) {
     if (hasCode(error, 'NoSuchKey')) return null
     throw hasStatus(error, 416) ? rangePastEnd() : error
@@ -37,9 +37,9 @@ async function open(
 }
 
 /** The store shortens a range that goes past the end of an object. */
-function requireBytes(answer: IncomingMessage, range: ByteRange | undefined): IncomingMessage {
+function requireBytes(bucket: S3Bucket, answer: IncomingMessage, range: ByteRange | undefined): IncomingMessage {
   const bytes = answeredBytes(answer)
   if (range ? isSameRange(bytes, range) : isWhole(bytes)) return answer
   if (range && bytes.start === range.start && bytes.end < range.end) throw rangePastEnd()
-  throw new ProviderError('unavailable', 'the store sent other bytes than it was asked for')
+  throw new ProviderError('unavailable', `${bucket.title} sent other bytes than it was asked for`)
 }

@@ -3,13 +3,13 @@ import { type StorageProvider, succeeds } from '../provider.ts'
 import { HTTP_TIMEOUTS } from '../timeouts.ts'
 import { findAbsent } from './absent.ts'
 import { findObject, openBucket, requireBucket } from './bucket.ts'
-import { storjParts } from './parts.ts'
+import { s3BucketParts } from './parts.ts'
 import { readObject } from './read.ts'
-import type { StorjSettings } from './settings.ts'
+import type { S3BucketSettings } from './settings.ts'
 import { MAX_BYTES, ONLY_IF_NEW, removeObject, writeObject } from './write.ts'
 
-/** Objects in a bucket of Storj, or of another store that speaks S3. Several gateways may share a bucket. */
-export async function openStorj(settings: StorjSettings, timeouts = HTTP_TIMEOUTS): Promise<StorageProvider> {
+/** Objects in a bucket of any store that speaks S3. Several gateways may share a bucket. */
+export async function openS3Bucket(settings: S3BucketSettings, timeouts = HTTP_TIMEOUTS): Promise<StorageProvider> {
   const bucket = openBucket(settings, timeouts)
   const withoutRetries = openBucket(settings, { ...timeouts, attempts: 1 })
   return {
@@ -33,7 +33,7 @@ export async function openStorj(settings: StorjSettings, timeouts = HTTP_TIMEOUT
     async write(id, bytes, about) {
       return { size: await writeObject(bucket, bucket.keyOf(id), bytes, about), ref: null }
     },
-    parts: storjParts(bucket),
+    parts: s3BucketParts(bucket),
     read: async ({ id }, range) => readObject(bucket, bucket.keyOf(id), range),
     async stat({ id }) {
       const found = await findObject(bucket, bucket.keyOf(id))

@@ -1,9 +1,12 @@
-// Settings of Storj, or of any other store that speaks S3.
+// Settings of a bucket of any store that speaks S3.
 
+import { PROVIDER_FACTS, type Provider } from '@svc/api/providers'
 import type { Setting, SettingsReader } from '@svc/service/program/config'
 import { decodePart, isSafeAddress, openProviderUrl, type ProviderUrl } from '../provider-url.ts'
 
 export interface BucketSettings {
+  /** What the log calls the store. */
+  title: string
   /** The origin of the store, without a trailing slash. */
   endpoint: string
   region: string
@@ -15,7 +18,7 @@ export interface BucketSettings {
   secretAccessKey: string
 }
 
-export interface StorjSettings extends BucketSettings {
+export interface S3BucketSettings extends BucketSettings {
   /** Which clients are redirected to the store: none, those who download, or those who upload too. */
   redirect: 'off' | 'get' | 'all'
 }
@@ -24,32 +27,37 @@ export const S3_EXAMPLE = 's3://key:secret@host/bucket/prefix/?region=us-east-1'
 /** `s3+http` is for stores on this machine. */
 const SCHEMES: Record<string, string> = { 's3:': 'https:', 's3+http:': 'http:' }
 
-export const STORJ_SETTING: Setting = {
-  group: 'providers',
-  isSecret: true,
-  help: `Storj (gateway.storjshare.io), or any other store that speaks S3: ${S3_EXAMPLE}; redirect=get or all sends clients to the store`,
+export function s3BucketSetting(provider: Provider): Setting {
+  return {
+    group: 'providers',
+    isSecret: true,
+    help: `${PROVIDER_FACTS[provider].title}, or any other store that speaks S3: ${S3_EXAMPLE}; redirect=get or all sends clients to the store`,
+  }
 }
 
-/** Null when it is not set. */
-export function readStorjSettings(settings: SettingsReader): StorjSettings | null {
-  const given = openProviderUrl(settings, formOf('STORJ', ['region', 'redirect']))
-  return given && { ...readBucket(given), redirect: given.oneOf('redirect', ['off', 'get', 'all']) }
+/** Null when the setting of the provider is empty. */
+export function readS3BucketSettings(settings: SettingsReader, provider: Provider): S3BucketSettings | null {
+  const given = openProviderUrl(settings, formOf(provider.toUpperCase(), ['region', 'redirect']))
+  if (!given) return null
+  const { title } = PROVIDER_FACTS[provider]
+  return { ...readBucket(given, title), redirect: given.oneOf('redirect', ['off', 'get', 'all']) }
 }
 
 /** Null when the setting is empty. */
 export function readBucketSettings(settings: SettingsReader, setting: string): BucketSettings | null {
   const given = openProviderUrl(settings, formOf(setting, ['region']))
-  return given && readBucket(given)
+  return given && readBucket(given, `the store of ${setting}`)
 }
 
 function formOf(setting: string, words: string[]) {
   return { setting, schemes: Object.keys(SCHEMES), example: S3_EXAMPLE, words }
 }
 
-function readBucket(given: ProviderUrl): BucketSettings {
+function readBucket(given: ProviderUrl, title: string): BucketSettings {
   const { url, option, problem } = given
   const [bucket = '', ...prefix] = decodePart(url.pathname.slice(1)).split('/')
   const read: BucketSettings = {
+    title,
     endpoint: readEndpoint(given),
     region: option('region', 'us-east-1'),
     bucket,

@@ -4,14 +4,14 @@ import { buffer } from 'node:stream/consumers'
 import { forEachTest } from '@svc/devnet/for-tests'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { openTestStorj, startTestStorj } from './start-storj.ts'
+import { openTestBucket, startTestBucket } from './start-bucket.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
 
-describe('the Storj driver, reading,', () => {
-  const storj = forEachTest(() => startTestStorj())
+describe('the S3 bucket driver, reading,', () => {
+  const storj = forEachTest(() => startTestBucket())
 
   it.each(['is removed', 'is replaced'])(
     'fails when the object %s before a download is resumed',
@@ -63,13 +63,13 @@ describe('the Storj driver, reading,', () => {
     }
     const failure = await (await storj.open({ secretAccessKey: 'wrong' })).read(key).catch((error) => error)
     expect(failure.message).toBe('the storage provider is closed')
-    expect(failure.cause.message).toBe('the store answered 403 SignatureDoesNotMatch to GET')
+    expect(failure.cause.message).toBe('Storj answered 403 SignatureDoesNotMatch to GET')
     expect(JSON.stringify([failure, failure.cause.stack])).not.toContain(credentials.accessKeyId)
     expect(await fetchBytes(storj.provider, key)).toEqual(Buffer.from('here'))
   })
 
   it('T-31 is closed when our clock is wrong', async () => {
-    const ahead = await openTestStorj({ now: () => Date.now() + 3_600_000 })
+    const ahead = await openTestBucket({ now: () => Date.now() + 3_600_000 })
     await expect(ahead.provider.stat({ id: newId(), ref: null })).rejects.toMatchObject(CLOSED)
     await expect(keep(ahead.provider, Buffer.from('new'))).rejects.toMatchObject(CLOSED)
     expect(await ahead.provider.check()).toBe(false)

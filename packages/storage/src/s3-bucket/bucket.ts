@@ -23,6 +23,8 @@ interface Call {
 
 /** Each call is retried when that may help; any other failure is thrown. */
 export interface S3Bucket {
+  /** What the log calls the store. */
+  title: string
   timeouts: HttpTimeouts
   ask(call: Call): Promise<TextAnswer>
   /** Leaves the body of the answer to be read. */
@@ -35,7 +37,7 @@ export interface S3Bucket {
 }
 
 export function openBucket(settings: BucketSettings, timeouts: HttpTimeouts): S3Bucket {
-  const { endpoint, bucket, prefix } = settings
+  const { title, endpoint, bucket, prefix } = settings
   const signer = createSigner(settings)
   const agent = createAgent(endpoint, { keepAlive: true })
 
@@ -54,15 +56,15 @@ export function openBucket(settings: BucketSettings, timeouts: HttpTimeouts): S3
     const { answer } = await exchange(await signed(call), agent, timeouts)
     const { statusCode: status = 0, headers } = answer
     if (status >= 200 && status < 300) return answer
-    throw answerError(call.method, { status, headers, text: await readText(answer, timeouts) })
+    throw answerError(title, call.method, { status, headers, text: await readText(answer, timeouts) })
   }
 
   async function askOnce(call: Call): Promise<TextAnswer> {
     const answer = await exchangeText(await signed(call), agent, timeouts)
     const { status, isSent, text } = answer
-    if (!(isSent && status >= 200 && status < 300)) throw answerError(call.method, answer)
+    if (!(isSent && status >= 200 && status < 300)) throw answerError(title, call.method, answer)
     // The store begins to answer long calls before it knows their outcome.
-    if (/^\s*(?:<\?xml[^>]*>)?\s*<Error>/.test(text)) throw answerError(call.method, { status: 500, text })
+    if (/^\s*(?:<\?xml[^>]*>)?\s*<Error>/.test(text)) throw answerError(title, call.method, { status: 500, text })
     return answer
   }
 
@@ -72,6 +74,7 @@ export function openBucket(settings: BucketSettings, timeouts: HttpTimeouts): S3
   const folderOf = (id: string) => `${prefix}${requireObjectId(id).slice(0, 2)}/`
 
   return {
+    title,
     timeouts,
     ask: (call) => retried(call, askOnce),
     open: (call) => retried(call, openOnce),

@@ -1,0 +1,47 @@
+// The storage providers that can be sold, as buyers and the configuration see them. How each is configured and opened is
+// its entry in `packages/storage/src/drivers.ts`.
+
+import { Words } from './wire.ts'
+
+interface ProviderFacts {
+  title: string
+  /** Its number in short-URL tokens (AMB-21). Never renumbered: tokens are in use. */
+  code: number
+  /** USD for one unit, as decimal text, where the operator sets none. */
+  price: string
+  /** `direct`: it stores and removes at once. `slow`: a job takes the bytes there afterwards, and none are removed. */
+  speed: 'direct' | 'slow'
+}
+
+/** In the order of the interface: the first that is configured is the default. */
+export const PROVIDER_FACTS = {
+  gcs: { title: 'Google Cloud Storage', code: 1, price: '0.25', speed: 'direct' },
+  mongodb: { title: 'MongoDB', code: 2, price: '0.125', speed: 'direct' },
+  storj: { title: 'Storj', code: 3, price: '0.25', speed: 'direct' },
+  arweave: { title: 'Arweave', code: 4, price: '2.5', speed: 'slow' },
+  filecoin: { title: 'Filecoin', code: 5, price: '0.25', speed: 'slow' },
+  firestore: { title: 'Firestore', code: 6, price: '0.125', speed: 'direct' },
+} as const satisfies Record<string, ProviderFacts>
+
+export type Provider = keyof typeof PROVIDER_FACTS
+type OfSpeed<Speed> = {
+  [Name in Provider]: (typeof PROVIDER_FACTS)[Name]['speed'] extends Speed ? Name : never
+}[Provider]
+export type SlowProvider = OfSpeed<'slow'>
+export type DirectProvider = OfSpeed<'direct'>
+
+export const PROVIDERS = Object.keys(PROVIDER_FACTS) as Provider[]
+export const Provider = Words(PROVIDERS)
+
+/** Of the provider of a locker. */
+export function providerCode(name: string): number {
+  return PROVIDER_FACTS[name as Provider].code // what lockers are sold with is one of them
+}
+
+export function isSlow(provider: Provider): provider is SlowProvider {
+  return PROVIDER_FACTS[provider].speed === 'slow'
+}
+
+export function isDirect(provider: Provider): provider is DirectProvider {
+  return !isSlow(provider)
+}
