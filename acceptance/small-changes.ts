@@ -30,6 +30,9 @@ const written =
   () =>
     text.trimStart()
 
+/** By the test of the endpoint. Written in one piece, the specification would take this file for that test. */
+const SHOWN = ['GEN', 10].join('-')
+
 const ENDPOINT: SmallChange = {
   heading: 'An endpoint',
   names: { topic: 'info', room: 'views', verb: 'list-providers', subject: 'setup', command: 'providers' },
@@ -74,7 +77,7 @@ import { expect, it } from 'vitest'
 const house = forAllTests(() => openTestGateway({ LOCAL_PROVIDERS: 'gcs,arweave' }))
 const listed = (query = '') => house.send('GET', \`/v1/providers\${query}\`)
 
-it('GEN-10 lists the providers that are sold', async () => {
+it('${SHOWN} lists the providers that are sold', async () => {
   expect(await listed()).toMatchObject({ status: 200, body: { providers: ['gcs', 'arweave'] } })
   expect(await listed('?speed=slow')).toMatchObject({ status: 200, body: { providers: ['arweave'] } })
   expect(await listed('?speed=warp')).toMatchObject({ status: 422, body: { error: 'validation_error' } })
