@@ -283,7 +283,9 @@ describe.each(drivers)('the URL of $name', ({ name, read, least, all, wrong }) =
     }
   })
 
-  it.runIf(name !== 'MONGODB')('CFG-01 is refused with an option that there is not', () => {
+  // The client of MongoDB takes options of its own.
+  if (name === 'MONGODB') return
+  it('CFG-01 is refused with an option that there is not', () => {
     const url = `${least[0]}${least[0].includes('?') ? '&' : '?'}speed=1`
     expect(() => settingsOf(url)).toThrow(`${name} has an option that is none of`)
     expect(() => settingsOf('ftp://x')).toThrow(`${name} must be`)

@@ -2,8 +2,11 @@
 
 import type { Body, Endpoint, Params, Query, ResponseBody } from '@svc/api/endpoint'
 
-/** Options of any call besides the input that its endpoint declares. */
-interface CallExtras {
+/**
+ * Options of any call besides the input that its endpoint declares. An alias is written out in the published types of
+ * methods; an interface would have to be exported.
+ */
+type CallExtras = {
   /** The token of an upload session, of an identity provider or of internal callers, if the endpoint needs one. */
   token?: string
   headers?: Record<string, string>
