@@ -5,7 +5,7 @@ import { PROVIDERS, type Provider } from '@svc/api/providers'
 import { nodeName } from '@svc/payments/nodes/node-pool'
 import { GROUPS, type Variables } from '@svc/service/program/config'
 import { providerPlace } from '@svc/storage/drivers'
-import { BUDGET_UNITS, BUDGETS } from '../budgets/settings.ts'
+import { BUDGETS, spendText } from '../budgets/settings.ts'
 import type { Config, Secrets } from '../config.ts'
 import type { KeySource } from '../keys/settings.ts'
 import { SETTINGS } from '../settings.ts'
@@ -59,9 +59,8 @@ function evmFinality({ finality, confirmations }: { finality: string; confirmati
 }
 
 function keyText(source: KeySource): string {
-  return 'seed' in source
-    ? 'held by the gateway'
-    : `with the signer ${source.signer}, public key ${source.publicKeyHex}`
+  if ('seed' in source) return source.seed.length > 0 ? 'held by the gateway' : 'missing'
+  return `with the signer ${source.signer}, public key ${source.publicKeyHex}`
 }
 
 function policyFacts({ config, secrets }: Read): Fact[] {
@@ -82,10 +81,7 @@ function policyFacts({ config, secrets }: Read): Fact[] {
       'limits',
       `${limitText(limits.perAddress)} an address, ${limitText(limits.perReceipt)} a receipt, ${limitText(limits.perSigner)} a signer, each minute`,
     ],
-    [
-      'spends a day',
-      BUDGETS.map((name) => `${name} ${budgetText(budgets.perDay[name], BUDGET_UNITS[name])}`).join(', '),
-    ],
+    ['spends a day', BUDGETS.map((name) => `${name} ${spendText(name, budgets.perDay[name])}`).join(', ')],
     [
       'publishes',
       anchors.isOn ? `${anchors.kind}, ${anchors.isAutomatic ? 'every statement' : 'on request'}` : 'nothing',
@@ -139,10 +135,6 @@ function fallbackText(fallback: Readonly<Record<string, string>>): string {
 
 function limitText(count: number): string {
   return count === 0 ? 'no limit for' : `${count} for`
-}
-
-function budgetText(amount: number, unit: string): string {
-  return amount === 0 ? 'without limit' : `${amount} ${unit}`
 }
 
 function providerFacts({ config, secrets }: Read): Fact[] {

@@ -2,7 +2,7 @@
 
 import { coinOf } from '@svc/api/assets'
 import { NETWORKS } from '@svc/api/networks'
-import { parseDecimal } from '@svc/payments/amounts'
+import { displayAmount, parseDecimal } from '@svc/payments/amounts'
 import { readInteger, type SettingsReader } from '@svc/service/program/config'
 import type { Rates } from '../auth/rates.ts'
 
@@ -63,6 +63,11 @@ function readAmount(settings: SettingsReader, name: BudgetName, text: string): n
   if (isCoin && amount >= 0 && Number.isSafeInteger(amount)) return amount
   settings.problem(`SPEND_PER_DAY: ${name} must be an amount as in 0.5${coins[0]}, or 0 for no limit, not "${text}"`)
   return 0
+}
+
+/** As it is written in the setting. */
+export function spendText(name: BudgetName, amount: number): string {
+  return amount === 0 ? 'without a limit' : `${displayAmount(BigInt(amount), DECIMALS)}${coinsOf(name)[0]}`
 }
 
 function coinsOf(name: BudgetName): string[] {
