@@ -1,12 +1,9 @@
-// `npm run spec` writes docs/spec/tests.md: every requirement with the tests that show it. With `--check` it writes
-// nothing and fails when the specification, the tests and the links between them disagree.
+// `npm run spec` prints the tests that show each requirement, `npm run spec PAY-44 ENV` those of one id and of a family.
+// With `--check` it fails when the specification, the tests and the links between documents disagree.
 
-import { readFileSync, writeFileSync } from 'node:fs'
 import { brokenLinks } from './spec/links.ts'
 import { mentionedIds, readRequirements } from './spec/requirements.ts'
 import { readTestTitles, type TestTitle } from './spec/test-titles.ts'
-
-const TABLE = 'docs/spec/tests.md'
 
 const { requirements, families, problems: badRows } = readRequirements()
 const { titles, problems: badTitles } = readTestTitles(families)
@@ -14,14 +11,19 @@ const titlesById = Map.groupBy(
   titles.flatMap((title) => title.ids.map((id) => ({ id, title }))),
   ({ id }) => id,
 )
-const table = testTable()
 
-if (process.argv.includes('--check')) {
-  const problems = [...badRows, ...badTitles, ...untestedOrUnknown(), ...brokenLinks(TABLE, table), ...staleTable()]
+const wanted = process.argv.slice(2)
+if (wanted.includes('--check')) {
+  const problems = [...badRows, ...badTitles, ...untestedOrUnknown(), ...brokenLinks()]
   for (const problem of problems) console.error(problem)
   process.exit(problems.length > 0 ? 1 : 0)
 }
-writeFileSync(TABLE, table)
+const ids = [...titlesById.keys()].filter((id) => wanted.length === 0 || wanted.some((word) => isOf(id, word))).sort()
+for (const id of ids) console.log(testsOf(id))
+if (ids.length === 0) {
+  console.error(`no test names ${wanted.join(' or ')}: docs/spec has the ids`)
+  process.exitCode = 1
+}
 
 function untestedOrUnknown(): string[] {
   const untested = [...requirements.values()].flatMap(({ id, file, isPlanned }) => {
@@ -33,24 +35,15 @@ function untestedOrUnknown(): string[] {
   return [...untested, ...unknown.map(({ id, file }) => `${file}: ${id} has no meaning in docs/spec`)]
 }
 
-function staleTable(): string[] {
-  return readFileSync(TABLE, 'utf8') === table ? [] : [`${TABLE} is out of date: npm run spec`]
+function isOf(id: string, word: string): boolean {
+  return id === word.toUpperCase() || id.startsWith(`${word.toUpperCase()}-`)
 }
 
-function testTable(): string {
-  const sections = [...titlesById.keys()].sort().map((id) => {
-    const byFile = Map.groupBy(titlesById.get(id) as { title: TestTitle }[], ({ title }) => title.file)
-    const files = [...byFile].sort(([a], [b]) => (a < b ? -1 : 1))
-    return `## ${id}\n\n${files.map(([file, found]) => fileEntry(file, found)).join('\n')}\n`
+function testsOf(id: string): string {
+  const byFile = Map.groupBy(titlesById.get(id) as { title: TestTitle }[], ({ title }) => title.file)
+  const lines = [...byFile].flatMap(([file, found]) => {
+    const texts = new Set(found.map(({ title }) => title.text).filter(Boolean))
+    return [`  ${file}`, ...[...texts].map((text) => `    ${text}`)]
   })
-  return `# Tests by requirement\n\nWritten by \`npm run spec\`. Edit the test titles, not this file.\n\n${sections.join('\n')}`
-}
-
-function fileEntry(file: string, found: { title: TestTitle }[]): string {
-  const texts = new Set(found.map(({ title }) => title.text).filter(Boolean))
-  return [`- [${file}](../../${file})`, ...[...texts].map((text) => `  - ${escapeMarkdown(text)}`)].join('\n')
-}
-
-function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_[\]<>]/g, '\\$&')
+  return [id, ...lines, ''].join('\n')
 }

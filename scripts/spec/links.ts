@@ -8,10 +8,10 @@ export const DOCUMENTS = [
   '{contracts,acceptance,bench,fuzz,vectors,deploy}/*.md',
 ]
 
-/** Relative links of all documents that lead to no file, or to no heading of one. `fresh` is what `path` should hold. */
-export function brokenLinks(path: string, fresh: string): string[] {
+/** Relative links of all documents that lead to no file, or to no heading of one. */
+export function brokenLinks(): string[] {
   const headings = new Map<string, Set<string>>()
-  const read = (file: string) => (file === path ? fresh : readFileSync(file, 'utf8'))
+  const read = (file: string) => readFileSync(file, 'utf8')
 
   function hasHeading(file: string, heading: string): boolean {
     if (!headings.has(file)) headings.set(file, new Set([...read(file).matchAll(/^#+ (.+)$/gm)].map(anchor)))

@@ -9,7 +9,7 @@ export interface Requirement {
   isPlanned: boolean
 }
 
-const ROW = /^\| (?:\[([A-Z]+-\d{2,3})\]\(tests\.md#[a-z]+-\d{2,3}\)|([A-Z]+-\d{2,3})) \| \S.* \| (\S.*) \|$/
+const ROW = /^\| ([A-Z]+-\d{2,3}) \| \S.* \| (\S.*) \|$/
 
 /** Everything that may name a requirement: sources, tests, documents. */
 const NAMING = [
@@ -27,9 +27,8 @@ export function readRequirements(): { requirements: Map<string, Requirement>; fa
   const problems: string[] = []
   for (const file of globSync('docs/spec/*.md').sort()) {
     for (const line of readFileSync(file, 'utf8').split('\n')) {
-      if (!/^\| \[?[A-Z]+-\d/.test(line)) continue
-      const [, linked, plain, code] = ROW.exec(line) ?? []
-      const id = linked ?? plain
+      if (!/^\| [A-Z]+-\d/.test(line)) continue
+      const [, id, code] = ROW.exec(line) ?? []
       if (!id || !code) {
         problems.push(`${file}: a row is not "| id | meaning | code |": ${line.slice(0, 60)}`)
         continue
