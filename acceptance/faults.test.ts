@@ -23,7 +23,7 @@ describe('npm run faults', () => {
     expect(kills).toBe(KILLS)
     expect(Math.min(faults.postgres, faults['rpc-cut'])).toBeGreaterThan(0)
     expect(acknowledged.payments).toBeGreaterThan(0)
-    expect(checks).toHaveLength(12)
+    expect(checks).toHaveLength(13)
     for (const { promise, broken } of checks) expect(broken, promise).toEqual([])
   })
 
