@@ -2,7 +2,7 @@
 // programs check them too (`npm run test:image`).
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ import { startTestWitness } from '@svc/devnet/services/witness'
 import { startProcess, untilItAnswers } from '@svc/devnet/start-process'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 
 const root = new URL('..', import.meta.url)
@@ -78,6 +78,31 @@ describe('ADD-34 the compose file', () => {
     }
     const taken = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, variable]) => variable))
     expect(Object.keys(parseEnv(read('.env.example'))).toSorted()).toEqual([...taken].toSorted())
+  })
+
+  it('CFG-02 sets what the gateway starts with', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-compose-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const given: Record<string, string> = {
+      BASE_URL: 'https://gateway.example',
+      PRIMARY_RPC_URLS: 'https://node.example',
+      PRIMARY_TREASURY: toBase58(ed25519Signer(new Uint8Array(32).fill(9)).publicKey),
+      POSTGRES_PASSWORD: 'secret',
+      MINIO_PASSWORD: 'secret',
+      INTERNAL_SECRET: 'at-least-twenty-four-characters',
+    }
+    const { environment = {} } = compose.services['gateway-1'] as ComposeService
+    const lines = Object.entries(environment).map(([name, value], i) => {
+      const filled = value.replace(
+        /\$\{(\w+)(?::-([^}]*)|[^}]*)\}/g,
+        (_, word, fallback) => given[word] ?? fallback ?? '',
+      )
+      return name.endsWith('_KEY_FILE') ? `${name.slice(0, -5)}=${String(i).padStart(64, '0')}` : `${name}=${filled}`
+    })
+    writeFileSync(join(folder, 'gateway.env'), `${lines.join('\n')}\nDATA_DIR=${folder}/data\n`)
+    const program = fileURLToPath(new URL('apps/gateway/bin/svc-gateway.mjs', root))
+    const { code, stdout } = await startProcess(program, { args: ['check', 'gateway.env'], cwd: folder }).ended
+    expect(code, stdout).toBe(0)
   })
 
   it('names files, volumes, secrets, networks and services that exist', () => {

@@ -65,9 +65,15 @@ export function openProviderUrl(settings: SettingsReader, form: UrlForm): Provid
   }
 }
 
-/** What goes there is not encrypted otherwise: credentials, and the bytes of files. */
+/**
+ * Plain HTTP carries credentials and the bytes of files, so it must stay on this machine or on its own network, where a
+ * name without a dot leads: that of a container beside this one.
+ */
 export function isSafeAddress({ protocol, hostname }: { protocol: string; hostname: string }): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+  if (protocol === 'https:') return true
+  return (
+    protocol === 'http:' && (hostname === '127.0.0.1' || hostname === '[::1]' || /^[a-z][a-z0-9_-]*$/.test(hostname))
+  )
 }
 
 /** The part of a URL that stands before `@` or between slashes. Unescaped `%` stays. */

@@ -54,6 +54,9 @@ function safeUrl({ option, problem }: ProviderUrl, word: string, fallback: strin
   const text = option(word, fallback)
   const url = URL.parse(text)
   if (!url || !isSafeAddress(url) || url.search || url.hash)
-    problem(word, 'an address that begins with https://, or is on this machine, as credentials are sent there')
+    problem(
+      word,
+      'an address that begins with https://, or is on this machine or a container beside it, as credentials are sent there',
+    )
   return text.replace(/\/+$/, '')
 }

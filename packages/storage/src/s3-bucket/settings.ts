@@ -24,7 +24,7 @@ export interface S3BucketSettings extends BucketSettings {
 }
 
 export const S3_EXAMPLE = 's3://key:secret@host/bucket/prefix/?region=us-east-1'
-/** `s3+http` is for stores on this machine. */
+/** `s3+http` is for stores on this machine, or beside this container. */
 const SCHEMES: Record<string, string> = { 's3:': 'https:', 's3+http:': 'http:' }
 
 export function s3BucketSetting(provider: Provider): Setting {
@@ -82,6 +82,6 @@ function readEndpoint({ url, problem }: ProviderUrl): string {
   const endpoint = URL.parse(`${protocol}//${url.host}`)
   if (!endpoint?.host) problem('host', 'the host of the store')
   else if (!isSafeAddress(endpoint))
-    problem('host', 'reached by s3:// unless it is on this machine, as files are sent there')
+    problem('host', 'reached by s3:// unless it is on this machine or a container beside it, as files are sent there')
   return endpoint?.origin ?? ''
 }
