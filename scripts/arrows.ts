@@ -1,4 +1,4 @@
-// Who may import whom. `npm run check` fails on an import that is not in these tables, on an arrow in them that no
+// Which modules may import which. `npm run check` fails on an import that is not in these tables, on an arrow in them that no
 // import uses, and on files that import each other in a circle.
 
 import { existsSync, globSync, readFileSync } from 'node:fs'

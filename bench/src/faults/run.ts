@@ -135,7 +135,7 @@ async function runIn(world: World, options: FaultsOptions, say: (line: string) =
   }
 }
 
-/** Whatever fails, a client is told that it may come back, and never that we made a mistake. */
+/** Whatever fails, a client gets an answer that it may retry, never an internal error. */
 function neverOurFault(answers: Readonly<Record<string, number>>): Check {
   const looked = Object.values(answers).reduce((sum, count) => sum + count, 0)
   const mistakes = Object.entries(answers).filter(([answer]) => answer.startsWith('500'))

@@ -16,7 +16,7 @@ interface ContractTarget {
   run(options: RunOptions): Promise<ContractResult>
 }
 
-/** Every operation of a service, past its authentication, held against the interface description. */
+/** Every operation of a service, past its authentication, checked against the interface description. */
 export const CONTRACT_TARGETS: ContractTarget[] = [
   { name: 'contract-gateway', run: (options) => runOn('sqlite', gatewayHouse, options) },
   { name: 'contract-gateway-postgres', run: (options) => runOn('postgres', gatewayHouse, options) },

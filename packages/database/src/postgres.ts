@@ -36,7 +36,7 @@ const WAIT_SECONDS = 10
 const STATEMENT_SECONDS = 60
 /** A transaction that does nothing for so long belongs to a process that hangs, or to a client that stopped reading. */
 const IDLE_TRANSACTION_MS = 120_000
-/** Longer than the server takes to cancel a statement: whoever waits for so long has lost the server. */
+/** Longer than the server takes to cancel a statement: a client that waits this long has lost the server. */
 const LOST_AFTER_MS = 10_000
 const KEEP_ALIVE_AFTER_MS = 10_000
 

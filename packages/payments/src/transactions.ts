@@ -6,7 +6,7 @@
 import { poll } from '@svc/concurrency/retry'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 
-/** What became of a transaction, with what its chain adds. */
+/** The outcome of a transaction, with what its chain adds. */
 export type Outcome<Landed, Failed> =
   | ({ outcome: 'landed' } & Landed)
   | ({ outcome: 'failed' } & Failed)
@@ -29,7 +29,7 @@ export async function noteAndSend<Signed, Sent>(
 
 interface SendOnce<Signed, Result> extends NoteAndSend<Signed, unknown> {
   /**
-   * Finds out what became of the noted transaction. Null when nothing is noted or what was is lost for good; throws
+   * Finds out the outcome of the noted transaction. Null when nothing is noted or what was is lost for good; throws
    * while it may still land. In round 0 this run has signed nothing yet.
    */
   resolve(round: number): Promise<Result | null>

@@ -1,4 +1,4 @@
-// What became of a transaction, in the same words for every chain, server and wallet.
+// The outcome of a transaction, in the same words for every chain, server and wallet.
 
 /**
  * - `landed`: a block holds it, and it did what it says.

@@ -25,7 +25,7 @@ const MAX_SKEW = 900
 
 /**
  * Throws what S3 answers when the time, the signature or what it covers is not right. `now` is unix seconds. A key is good
- * for a day, so whoever checks many signatures passes a `keyOf` that caches.
+ * for a day, so a caller that checks many signatures passes a `keyOf` that caches.
  */
 export function checkSignature(
   head: S3Head,
@@ -151,7 +151,7 @@ function fold(value: string): string {
   return value.replace(/\s+/g, ' ').trim()
 }
 
-/** Presigned URLs carry headers in the query, so that whoever uses them need not send any. */
+/** Presigned URLs carry headers in the query, so that their users need not send any. */
 function withHoisted(headers: Headers, { parameters }: Target, { form }: Authorization): Headers {
   if (form === 'header') return headers
   const all: Record<string, string> = Object.create(null)

@@ -42,7 +42,7 @@ export interface VerifiedBundle {
   refused: null
   facts: BundleFacts
   failed: BundleFact[]
-  /** The fields that none of the facts covers, as paths: whoever made the bundle may have written anything there. */
+  /** The fields that none of the facts covers, as paths: the author of the bundle may have written anything there. */
   unchecked: string[]
   /** The key that verifies the signature. */
   key: SigningKey | null

@@ -127,7 +127,7 @@ function spacedFetch(spacingMs: number, now: () => number): FetchImplementation 
   }
 }
 
-/** Each name is held against its own list: a subject is free text in some providers, and may be somebody's address. */
+/** Each name is compared with its own list: a subject is free text in some providers, and may be somebody's address. */
 function namesOf({ email, email_verified, sub }: JWTPayload) {
   return {
     email: email_verified === true && typeof email === 'string' && email !== '' ? email : null,

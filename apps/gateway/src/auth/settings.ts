@@ -21,7 +21,7 @@ export interface ActorConfig {
   /** Compared with e-mail addresses that the provider has verified. */
   emails: string[]
   subjects: string[]
-  /** Whoever holds the shared secret. */
+  /** A caller who holds the shared secret. */
   secret: boolean
   /** Everybody, in development. */
   anybody: boolean

@@ -10,7 +10,7 @@ import { openRooms } from '../wire.ts'
 
 const FAILED = 1
 
-/** Whoever may run this has the database and the keys. The audit log names their account on this machine. */
+/** The person who runs this has the database and the keys. The audit log names their account on this machine. */
 export async function withOperations(
   work: (context: Context, actor: Actor) => Promise<void>,
   { whileBehind = false, failure = FAILED } = {},

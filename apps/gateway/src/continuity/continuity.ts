@@ -54,7 +54,7 @@ export interface Continuity {
   status(): ContinuityStatus
   /** The published log is compared, too, from then on. */
   watchLog(findGap: () => Promise<LogGap | null>): void
-  /** For whoever sees that the database may be behind. */
+  /** Call when a read suggests that the database is behind. */
   compareAgain(): void
   /** Throws unless the database is known to be current; waits for a comparison that is under way. */
   requireCurrent(): Promise<void>
@@ -294,7 +294,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       clearInterval(tick)
       await comparison
       await settling
-      // Whoever waits for this journal waits for the next process that writes to it.
+      // Callers that wait for this journal wait for the next process that writes to it.
       await replica
         ?.leave()
         .catch((error) => log.warn({ err: error }, 'the database was not told that this process ends'))

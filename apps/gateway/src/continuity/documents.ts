@@ -139,7 +139,7 @@ export function refundKey({ network, tx, position, refund_tx }: RefundTable): st
   return `${network} ${tx} ${position} ${refund_tx ?? 'decided'}`
 }
 
-/** How the journal is told of a transaction: each outcome is another document. */
+/** The journal has one document for each outcome of a transaction. */
 export function anchorKey(tx: string, state: PublicationTable['state']): string {
   return `${tx} ${state}`
 }

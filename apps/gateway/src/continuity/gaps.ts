@@ -28,7 +28,7 @@ export interface Gaps {
   isChainRead(): boolean
   /** Whether a chain that could not be read may be tried again. */
   isChainDue(): boolean
-  /** For another server: what the chain has is held against it anew. */
+  /** For another server: it is compared with the chain again. */
   forgetChain(): void
   /** The published log is compared, too, from then on. */
   watchLog(findGap: () => Promise<LogGap | null>): void

@@ -23,7 +23,7 @@ export interface Journaling {
   open(history: string): Promise<string | null>
   /** In a transaction, before it reads: what it commits may be of a server that is gone by then. */
   begin(): Recorder<Schema, Noted>
-  /** For somebody who is about to learn of these, whoever committed them: they are in a journal when it resolves. */
+  /** Resolves when these are in a journal, whichever process committed them. Call it before anybody learns of them. */
   requireWritten(noted: readonly Noted[]): Promise<void>
   /** The same for changes of access: all, or those of keys that sign. */
   requireAccessWritten(of: 'all' | 'keys'): Promise<void>

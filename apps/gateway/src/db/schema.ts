@@ -184,7 +184,7 @@ export interface WatchedQuoteTable {
   pay_req_id: string
   watched_at: number
   watched_until: number
-  /** When it is looked for next. Whoever moves it on looks. */
+  /** When it is looked for next. The process that moves this time on does the looking. */
   due_at: number
   looked_at: number | null
   /** The newest transaction of those that were read and do not pay: none up to it is read again. */
@@ -730,7 +730,7 @@ export interface PaymentCodeTable {
   slot: number | null
 }
 
-/** A transaction that the gateway pays for, on the account of whoever caused it. Kept for as long as limits look back. */
+/** A transaction that the gateway pays for, on the account of the caller who caused it. Kept for as long as limits look back. */
 export interface SpendingTable {
   tx: string
   /** Part of a hash. */

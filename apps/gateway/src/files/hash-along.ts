@@ -36,7 +36,7 @@ export function hashAlong(thread: HashThread<null>, source: AsyncIterable<Buffer
   }
 }
 
-/** Whoever reads the stream is the last to use its chunks. */
+/** The reader of the stream is the last to use its chunks. */
 export function ownedChunks(source: AsyncIterable<Buffer>): OwnedChunks {
   return Object.assign(Readable.from(source, { objectMode: false }), { free: freeChunks })
 }

@@ -46,7 +46,7 @@ const MAX_COMPUTE_UNITS = 1_400_000
 
 interface ChainNodes {
   rpcUrls: readonly string[]
-  /** How many nodes must agree on what became of a transaction. */
+  /** How many nodes must agree on the outcome of a transaction. */
   quorum: number
 }
 

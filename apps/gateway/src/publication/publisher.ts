@@ -43,7 +43,7 @@ export interface Publisher<Sent, Outcome extends Found = Found> extends Sender<S
   open(context: Context): Promise<Sent[]>
   /** Those that have landed and are not final: the chain may drop a confirmed block. */
   landed(context: Context): Promise<Sent[]>
-  /** What became of each; asked once for all. */
+  /** The outcome of each; asked once for all. */
   outcomes(context: Context, sent: readonly Sent[]): Promise<Outcome[]>
   /** Publishes what is due, or queues it. `open`: what was open when this run of the watch began. */
   publishDue(context: Context, open: readonly Sent[]): Promise<unknown>

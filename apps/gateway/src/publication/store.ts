@@ -21,7 +21,7 @@ export async function findPublication(db: Db, signature: string): Promise<Public
   return (await db.selectFrom('publications').selectAll().where('tx', '=', signature).executeTakeFirst()) ?? null
 }
 
-/** The name of a statement in the journal: whoever sends a transaction tells everybody of it. */
+/** The name of a statement in the journal: sending a transaction makes the statement public. */
 export async function noteOfStatement(db: Db, { receipt_id, sequence }: Statement): Promise<Noted[]> {
   const row = await db
     .selectFrom('statements')

@@ -83,7 +83,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
     isClosed = true
     throw error
   })
-  // Whoever asks for it gets the error.
+  // The caller that asks for it gets the error.
   replayed.catch(() => {})
 
   return {

@@ -1,4 +1,4 @@
-// What JSON-RPC promises, held against what came. viem passes most fields on unread and takes an answer without a
+// Checks answers against what JSON-RPC promises. viem passes most fields on unread and takes an answer without a
 // result for "there is no such transaction".
 
 import type { Hex } from 'viem'
@@ -57,7 +57,7 @@ export function readReceipt(tx: string, answer: unknown): Receipt {
 export function readTransaction(tx: string, chainId: number, answer: unknown): Transaction {
   const fields = record(answer)
   requireAsked(tx, fields.hash)
-  // Transactions of before EIP-155 name no chain.
+  // Transactions from before EIP-155 name no chain.
   if (fields.chainId != null && quantity(fields.chainId) !== BigInt(chainId))
     throw new NodeProblem('a transaction of another chain')
   return {

@@ -134,7 +134,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
   const pool = connectSolana(chain, rpcUrls, options)
 
   return {
-    /** How many nodes must agree on what became of a transaction. */
+    /** How many nodes must agree on the outcome of a transaction. */
     quorum: options?.quorum ?? 1,
 
     lifetime: (): Promise<Lifetime & { slot: bigint }> =>

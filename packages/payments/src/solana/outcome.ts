@@ -4,7 +4,7 @@ import type { SignedTransaction } from './sign-transaction.ts'
 
 export type SolanaOutcome = Outcome<{ slot: number; commitment: 'confirmed' | 'finalized' }, { error: string }>
 
-/** What became of each transaction; the nodes are asked once for all. */
+/** The outcome of each transaction; the nodes are asked once for all. */
 export async function outcomesOf(
   nodes: Pick<SolanaNodes, 'sightings' | 'quorum'>,
   sent: readonly (Sought & Pick<SignedTransaction, 'last_valid_height'>)[],

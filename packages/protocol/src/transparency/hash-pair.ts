@@ -1,6 +1,6 @@
 // SHA-256 of a node of the tree: the byte 1 and the two hashes below it. A proof out of a cold tile takes 247 of them, and
 // the call to a library for 65 bytes costs more than the hashing. FIPS 180-4, 6.2; two blocks, whose second is known but
-// for its first byte. Only those who make proofs use it: whoever checks one hashes with the library.
+// for its first byte. Only those who make proofs use it: those who check one hash with the library.
 
 // biome-ignore format: eight to a line, as in the standard
 const ROUND_CONSTANTS = Int32Array.of(

@@ -1,4 +1,4 @@
-// Proofs out of tiles, for whoever has them: the log, and everybody who can read it.
+// Proofs out of tiles, for everybody who has them: the log and its readers.
 
 import { equalBytes } from '../bytes.ts'
 import { subtreeHash, type TilePlace, tileOfSubtree } from './tiles.ts'
@@ -25,7 +25,7 @@ export async function proveConsistency(earlier: number, later: number, readTile:
   if (earlier > later) throw new RangeError('the log was never that large')
   if (earlier === 0 || earlier === later) return []
   const [first, ...rest] = prefixRanges(earlier, later)
-  // The whole earlier tree is known to whoever asks.
+  // The caller knows the whole earlier tree.
   return hashRanges(first![0] === 0 ? rest : [first!, ...rest], later, readTile)
 }
 

@@ -1,5 +1,5 @@
 // The journal of purchases: all that a client keeps of each, from the order to the receipt. Programs and web pages keep
-// the same records, so that a purchase is found and paid once by whoever continues it.
+// the same records, so that a purchase is found and paid once, whichever of them continues it.
 
 import type { Quote } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'

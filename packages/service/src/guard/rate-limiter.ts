@@ -10,7 +10,7 @@ import { ServiceError } from '../service-error.ts'
 import { deletePastTats, lockTats, type RateTables, setTats } from './rate-store.ts'
 
 interface Ask {
-  /** What is limited and for whom. It may hold secrets. */
+  /** What is limited, and the caller. It may hold secrets. */
   key: string
   /** 0 means no limit. */
   perMinute: number

@@ -48,7 +48,7 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
     if (!admit || ALWAYS_TAKEN.includes(request.url ?? '')) return void handle(request, response)
     admit((release) => {
       if (!release) return refuse(request, response, overloaded(), { close: !isSmall(request) })
-      // Whoever went away while waiting is served no more.
+      // A client that disconnected while waiting is not served.
       if (response.destroyed) return release()
       response.once('close', release)
       handle(request, response)

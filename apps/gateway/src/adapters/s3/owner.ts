@@ -1,4 +1,4 @@
-// Whom answers call the owner of a bucket and of all that is in it.
+// The owner that S3 responses report for a bucket and its objects.
 
 import { type S3Error, s3Error } from '@svc/s3/errors'
 import { childrenOf, readXml, textOf, writeXml } from '@svc/s3/xml'

@@ -33,7 +33,7 @@ export interface Replica {
 const WHILE_BEHIND = { whileBehind: true }
 
 const REPORT_MS = 30_000
-/** Whoever did not report for this long is gone. */
+/** A replica that has not reported for this long is gone. */
 const ABSENT_SECONDS = 120
 /** A journal that was silent for this long before the database was lost has nothing of what was lost. */
 const FORGOTTEN_SECONDS = 600

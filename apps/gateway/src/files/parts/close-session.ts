@@ -67,7 +67,7 @@ export async function closeOver(context: Context, sessionId: string): Promise<vo
 }
 
 /**
- * By the clock, or because whoever opened the session has lost access. A finalization that began in time is finished: a
+ * By the clock, or because the caller who opened the session has lost access. A finalization that began in time is finished: a
  * session with a lease stays open for as long as that is tried.
  */
 export function isOver(session: Session, now: number): boolean {

@@ -16,7 +16,7 @@ import { findSessionFile, lockSession, type SessionFile, updateSessionFile } fro
 
 export interface Finalizing {
   locker: Locker
-  /** Of whoever opened the session. */
+  /** Of the caller who opened the session. */
   grant: Grant
   leaseId: string
   limitCopies: Limit

@@ -32,7 +32,7 @@ export interface Noting {
   isNew: boolean
 }
 
-/** In the transaction of whoever found it. */
+/** In the transaction of the operation that found it. */
 export async function noteUnclaimed(tx: Tx, note: Note, payment: UnclaimedPaymentTable): Promise<Noting> {
   if (await isClaimed(tx, payment)) return { isNoted: false, isNew: false }
   if (await hasUnclaimed(tx, payment)) return { isNoted: true, isNew: false }
@@ -50,7 +50,7 @@ export function secondPaymentOf(receipt: SignedReceipt): UnclaimedPaymentTable {
 /** Whole units are paid exactly; who rounds up a little means no more by it. */
 const ROUNDING = 100n
 
-/** What a receipt leaves of a payment, in its own transaction; nobody is told of it. */
+/** What a receipt leaves of a payment, in its own transaction, without a notice. */
 export async function noteOverpaid(tx: Tx, receipt: SignedReceipt, paid: bigint): Promise<void> {
   const payment = paymentOf(receipt)
   if ((BigInt(payment.received) - paid) * ROUNDING >= paid)

@@ -20,7 +20,7 @@ function identityOf(caller: InternalCaller): string {
   return caller.kind === 'oidc' ? `oidc:${caller.service}` : caller.kind
 }
 
-/** Each name is held against its own list: a subject may be the text of somebody's address. */
+/** Each name is compared with its own list: a subject may be the text of somebody's address. */
 function mayAct(caller: InternalCaller, { emails, subjects, secret, anybody }: ActorConfig): boolean {
   if (anybody) return true
   if (caller.kind !== 'oidc') return caller.kind === 'secret' && secret

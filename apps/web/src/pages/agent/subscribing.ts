@@ -48,7 +48,7 @@ export function createSubscribing(session: AgentSession) {
     doing,
     /** Pays a leg of the quote that is shown. */
     pay: (quote: SubscriptionQuote, leg: PaymentLeg) => run((now) => pay(now, quote, leg)),
-    /** Finds out what became of a payment that was begun; pays nothing. */
+    /** Finds out the outcome of a payment that was begun; pays nothing. */
     settle: () => run(settle),
     /** Shows the service a transaction that only the wallet knew of. */
     confirmTransaction: (tx: string) => run((now) => confirmTransaction(now, tx)),

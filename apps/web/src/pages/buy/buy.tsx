@@ -98,7 +98,7 @@ function CurrentStage({ checkout, stage, wanted }: { checkout: Checkout; stage: 
   const place = useRef<HTMLDivElement>(null)
   const first = useRef(true)
   useEffect(() => {
-    // Whoever cannot see the page is brought to what is new on it.
+    // Move the focus of screen readers to what is new on the page.
     if (!first.current) place.current?.focus()
     first.current = false
   }, [stage.at])

@@ -1,4 +1,4 @@
-// The purchase that the page shows: what is done next, and what became of it.
+// The purchase that the page shows: its next step and its outcome.
 
 import { signal } from '@preact/signals'
 import type { PaymentLeg } from '@svc/api/quote'

@@ -1,5 +1,5 @@
 // The purchases of this browser, in the SDK's journal of purchases. They hold ids that lead to receipts, so they can be
-// removed; nothing of them is sent but to this gateway. Whoever works on one holds its lock.
+// removed; nothing of them is sent but to this gateway. A tab that works on one holds its lock.
 
 import type { Quote } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'

@@ -21,7 +21,7 @@ export async function tools() {
   return { sdk, journal, place, client: await createSignedClient(null, journal) }
 }
 
-/** Finds out what became of payments that were begun; if there are none, the purchase can be paid. */
+/** Finds out the outcome of payments that were begun; if there are none, the purchase can be paid. */
 export async function settle(held: HeldPurchase, problem: Problem | null = null): Promise<void> {
   held.doing('checking')
   const { sdk, place, client } = await tools()

@@ -1,4 +1,4 @@
-// Who may reach the files: operators, and whoever has the public link.
+// Who may reach the files: operators, and everybody with the public link.
 
 import { useSignal } from '@preact/signals'
 import { printable } from '@svc/verifier/untrusted'

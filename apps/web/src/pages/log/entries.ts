@@ -1,4 +1,4 @@
-// Entries with the statements behind them, each held against the root of the newest checkpoint.
+// Entries with the statements behind them, each checked against the root of the newest checkpoint.
 
 import type { LogStatements } from '@svc/api/log'
 import { readProof } from '@svc/protocol/transparency/proof'

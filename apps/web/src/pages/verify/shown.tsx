@@ -1,4 +1,4 @@
-// Text of bundles, files and nodes on the page. Whoever made it may want it to look like something else.
+// Text of bundles, files and nodes on the page. Its author may want it to look like something else.
 
 import { printable } from '@svc/verifier/untrusted'
 

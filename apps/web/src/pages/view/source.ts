@@ -35,7 +35,7 @@ export interface OpenedFile {
   url: string
   filename: string
   size: number
-  /** As it was declared by whoever stored it; lower case, without parameters. */
+  /** As its uploader declared it; lower case, without parameters. */
   type: string
   /** The SHA-256 that the gateway has recorded, in hex; null before it has. */
   hash: string | null

@@ -42,7 +42,7 @@ const facts: Record<string, FactText> = {
   },
   signature_valid: {
     name: 'The signature is valid',
-    means: 'Whoever holds the named key signed exactly this statement.',
+    means: 'The holder of the named key signed exactly this statement.',
     how: 'The Ed25519 signature was checked over the canonical statement with the domain tag.',
     limits: 'It does not show whose key that is. The next fact is about that.',
   },
@@ -108,7 +108,7 @@ const facts: Record<string, FactText> = {
   },
   receipt_signature_valid: {
     name: 'The receipt is signed',
-    means: 'Whoever holds the key named in the receipt signed all of it.',
+    means: 'The holder of the key named in the receipt signed all of it.',
     how: 'The Ed25519 signature was checked over the fields of the receipt.',
     limits: 'It does not show whose key that is.',
   },
@@ -268,7 +268,7 @@ export const texts = {
     entryText: (index: number, size: number) => `${index} of ${size}`,
     leftOut: 'Left out of this redacted bundle:',
     unchecked: 'Covered by no fact:',
-    uncheckedText: 'Whoever made the bundle may have written anything in these fields.',
+    uncheckedText: 'The author of the bundle may have written anything in these fields.',
     none: 'none',
   },
 

@@ -8,7 +8,7 @@ import { findSession, type Session } from '../../../files/parts/store.ts'
 import { findViewed } from '../../../files/parts/view.ts'
 import { grantOf, isGranted } from '../../../lockers/access.ts'
 
-/** The session that the token opens, while whoever opened the session has access. */
+/** The session that the token opens, as long as the caller who opened it has access. */
 export async function sessionCaller({ database }: Context, wire: WireRequest, sessionId: string): Promise<Session> {
   const token = tokenOf(wire)
   if (token === null || sessionIdOf(token) !== sessionId) throw uploadTokenInvalid()

@@ -1,5 +1,5 @@
 // The gateway's own keys behind S3 credentials. They are derived from the key for short URLs, so that replicas agree and
-// nothing is stored: whoever has only the database cannot compute a secret, nor read or make a session token.
+// nothing is stored: the database alone is not enough to compute a secret, nor read or make a session token.
 
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'

@@ -25,7 +25,7 @@ export async function payOnce(context: Context, payment: SignedPayment, settler:
 /**
  * Somebody else may have paid the quote, or the settlement that was resumed may be theirs. The receipt is for who sends
  * the payment that was settled, or another one that the payer signed (ADD-13). Where this payment was sent as well, it is
- * a second one of the quote: what became of it is found out first, and what it has paid is noted for refund.
+ * a second one of the quote: its outcome is found out first, and what it has paid is noted for refund.
  */
 async function requirePayer(
   context: Context,

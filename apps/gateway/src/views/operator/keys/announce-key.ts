@@ -29,7 +29,7 @@ export async function announceKey(context: Context, actor: Actor, { publicKeyHex
       reason,
       details: { public_key_hex: publicKeyHex, valid_from },
     })
-    // Whoever announced another one meanwhile had the audit log before us.
+    // Another announcement has taken the audit log in the meantime.
     const other = (await announcedKeys(tx)).find(({ public_key_hex }) => public_key_hex !== publicKeyHex)
     if (other) throw announcedAlready(namedKey(other.public_key_hex).key_id)
     return { ...namedKey(publicKeyHex), valid_from }

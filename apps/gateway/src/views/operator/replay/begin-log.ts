@@ -1,4 +1,4 @@
-// A log that has forked, or whose entries are lost for good, cannot go on: whoever has seen it refuses the next checkpoint.
+// A log that has forked, or whose entries are lost for good, cannot go on: everybody who has seen it refuses the next checkpoint.
 // It ends with what it has signed last, and another begins with all statements of the database, under a name of its own.
 
 import { fromHex } from '@svc/protocol/bytes'

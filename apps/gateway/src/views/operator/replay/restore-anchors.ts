@@ -33,7 +33,7 @@ import type { Problem, Restored } from './restored.ts'
 type AnchorDocument = PublicationDocument | LogAnchorDocument
 type State = PublicationTable['state']
 
-/** Whether it says what became of its transaction. */
+/** Whether it has the outcome of its transaction. */
 export function hasOutcome(document: AnchorDocument): boolean {
   if (document.kind === 'log_anchor') return document.anchor.state !== 'sent'
   const { state } = document.publication
@@ -141,7 +141,7 @@ async function insertSent<Row extends Sent>(context: Context, row: Row, table: T
   return isLost ? 'written' : { problem: doubled(row) }
 }
 
-/** What became of a transaction. */
+/** The outcome of a transaction. */
 async function lookUp({ primaryChain, config }: Context, sent: Sent): Promise<{ outcome: Resolved } | Problem> {
   if (!primaryChain) {
     const setting = config.anchors.kind === 'off' ? 'ANCHORS is off' : 'PRIMARY_RPC_URLS is not set'

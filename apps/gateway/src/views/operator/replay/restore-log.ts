@@ -63,7 +63,7 @@ export async function restorePublished(context: Context, published: PublishedLog
   })
 }
 
-/** What is published from a checkpoint of the database on, after its tree was held against both checkpoints. */
+/** What is published from a checkpoint of the database on, after its tree was checked against both checkpoints. */
 async function lostDigests(
   published: PublishedLog,
   checkpoint: PublishedCheckpoint,

@@ -1,4 +1,4 @@
-/** What became of a document of the journal. `known`: the database had it. */
+/** The result of replaying a document of the journal. `known`: the database had it. */
 export type Restored = 'written' | 'known' | Problem
 
 export interface Problem {

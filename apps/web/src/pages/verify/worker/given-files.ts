@@ -40,7 +40,7 @@ export async function hashFiles(
 
 export interface GivenSource {
   source: FileSource
-  /** What became of each file, the problems first. */
+  /** The result for each file, the problems first. */
   end(isPartialBundle: boolean): ComparedFile[]
 }
 

@@ -101,7 +101,7 @@ async function check(input: CheckInput, run: Run): Promise<CheckResult> {
 }
 
 async function compare({ before, after, keys, domainTag }: CompareInput, run: Run): Promise<Comparison> {
-  // Long lists: those of before are let go first.
+  // Long lists: release the earlier ones first.
   differences = null
   const bundles = { before: pieces(before, run), after: pieces(after, run) }
   const found = await compareBundles(bundles, { pinnedKeys: keys, ...(domainTag !== null && { domainTag }) })
