@@ -11,6 +11,7 @@ import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as ask } from '@svc/devnet/primary-chain/dev-client'
 import { startProcess } from '@svc/devnet/start-process'
+import { sortedByFilename } from '@svc/protocol/order'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { useNpmStart } from './npm-start.ts'
 
@@ -84,7 +85,8 @@ describe('svc', () => {
       name: 'photos',
       receipt: { pay_asset: 'SOL', payer_pubkey: DEMO_PAYERS[2]!.address },
     })
-    expect(await json('put', files)).toMatchObject([
+    // They are stored at the same time.
+    expect(sortedByFilename(await json('put', files))).toMatchObject([
       { filename: 'a.txt', status: 'stored' },
       { filename: 'sub/b ü.bin', status: 'stored', size_bytes: 100_000 },
     ])
