@@ -1,14 +1,18 @@
-// The gateway as a program of its own, started as operators start it.
+// The gateway as a program of its own, started from its bundle, as the image and `npm start` do.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { PROVIDERS } from '@svc/api/providers'
+import { bundlePrograms } from '@svc/devnet/bundling/bundle-programs'
 import { freePort } from '@svc/devnet/free-port'
 import { PRODUCTION, SELLING } from './servers/production-gateway.ts'
 
 const ASK_EVERY_MS = 3
+const PROGRAMS = ['start', 'svc-gateway'].map(
+  (name) => new URL(`../../apps/gateway/src/bin/${name}.ts`, import.meta.url),
+)
 
 export interface Program {
   url: string
@@ -19,6 +23,7 @@ export interface Program {
 }
 
 export async function startGatewayProgram(variables: Readonly<Record<string, string>>): Promise<Program> {
+  bundlePrograms(PROGRAMS)
   const port = String(await freePort())
   const program = fileURLToPath(new URL('../../apps/gateway/bin/svc-gateway.mjs', import.meta.url))
   const env = {
