@@ -208,7 +208,7 @@ const TUNING: Settings = {
   ALLOW_PUBLIC_PROVISION: {
     group: 'tuning',
     default: 'false',
-    help: 'true lets anybody who knows a receipt open its locker; for development only',
+    help: 'true opens a locker to every caller with its receipt id; for development only',
   },
   SPONSOR_OIDC: {
     group: 'tuning',

@@ -102,8 +102,7 @@ export const TOOL_ADVICE: Advice<string> = {
 export const COMMAND_ADVICE: Advice<string> = {
   OWNER_REQUIRED: 'only the wallet that paid may do this: give it with --wallet',
   OWNER_IDENTITY_MISMATCH: 'only the wallet that paid may do this: give it with --wallet',
-  SIGNATURE_INVALID:
-    'is this the wallet that paid, or an operator of the locker whom the owner has not removed? `svc whoami` shows it',
+  SIGNATURE_INVALID: 'is this the wallet that paid, or a current operator of the locker? `svc whoami` shows it',
   receipt_not_found: 'is this the gateway that sold it? `svc lockers` shows where each locker is',
   locker_not_found: 'a locker is opened with `svc provision RECEIPT`',
   attestation_not_available: 'run `svc attest` first',

@@ -30,7 +30,7 @@ it('T-132 made-up input is the same for the same seed', () => {
   expect(casesOf(1)).not.toBe(casesOf(2))
 })
 
-it('T-132 a broken rule is told with its input, and so is an error that is not of the parser', async () => {
+it('T-132 reports a broken rule and a foreign error with the input that caused it', async () => {
   const problemOf = (rule: (input: Buffer) => void) => problemWith({ examples: ['x'], rule })
   expect(await problemOf((input) => must(input.length === 0, 'is not empty'))).toBe(
     `is not empty; SVC_TEST_SEED=${fc.readConfigureGlobal()?.seed}, pieces of 1, input in base64 ${btoa('x')}`,
@@ -54,7 +54,7 @@ it('T-132 made-up input arrives in pieces, which are the whole', async () => {
   expect(pieces).toBeGreaterThan(1)
 })
 
-it('T-132 a case that takes too much time is told', { tags: ['nightly'] }, async () => {
+it('T-132 reports a case that takes too much time', { tags: ['nightly'] }, async () => {
   const problem = await problemWith({ examples: ['x'], rule: () => spin(300) })
   expect(problem).toMatch(/^takes more than 200 ms;/)
 })
@@ -62,12 +62,16 @@ it('T-132 a case that takes too much time is told', { tags: ['nightly'] }, async
 it.each([
   ['spin', 'does not end', '1000'],
   ['keep', 'takes more than 1024 MB', '60000'],
-])('T-132 a case that would %s for ever ends the process, and is told', { tags: ['nightly'] }, async (...args) => {
-  const [way, problem, hangsMs] = args
-  const program = new URL('./programs/bad-parser.ts', import.meta.url)
-  const { stderr } = await startProcess(program, { args: [way, hangsMs] }).ended
-  expect(stderr).toContain(`made-up input ${problem}; in base64 ${btoa('x')}`)
-})
+])(
+  'T-132 ends the process on a case that would %s for ever, and prints its input',
+  { tags: ['nightly'] },
+  async (...args) => {
+    const [way, problem, hangsMs] = args
+    const program = new URL('./programs/bad-parser.ts', import.meta.url)
+    const { stderr } = await startProcess(program, { args: [way, hangsMs] }).ended
+    expect(stderr).toContain(`made-up input ${problem}; in base64 ${btoa('x')}`)
+  },
+)
 
 /** Milliseconds of this thread's own time. */
 function spin(ms: number): void {

@@ -15,7 +15,7 @@ it('T-129 T-131 no made-up input breaks the rules of policies', async () => {
   const checkpoint = readCheckpoint(checkpointText ?? '')
   if (typeof checkpoint === 'string') throw new Error(checkpoint)
   const lines = [
-    '# whom I trust',
+    '# the logs and witnesses that I trust',
     `log ${formatKey(log.key)} https://log.example`,
     `witness w1 ${formatKey(first.key)}`,
     `witness w2 ${formatKey(second.key)} https://w2.example`,

@@ -73,7 +73,7 @@ describe('reading settings', () => {
     expect(text.problems()).toEqual(['KEY_FILE cannot be read: write the name of a file, not what is in it'])
   })
 
-  it('CFG-02 a name of before stops the start, and says what to write', () => {
+  it('CFG-02 rejects a renamed setting and names its replacement', () => {
     expect(() => reading({ DOOR: '1' }).done()).toThrow('DOOR is gone: its name is PORT, with the same value')
     expect(() => reading({ OLD_KEY_FILE: '/k' }).done()).toThrow('OLD_KEY_FILE is gone: its name is KEY')
     expect(() => reading({ NAME_FILE: '/k' }).done()).toThrow('NAME_FILE is gone: write NAME')
