@@ -125,7 +125,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     ['replay', []],
     ['accepting what cannot be replayed', ['--accept']],
   ])(
-    'T-161 T-164 ADD-57 is behind until it is healed by %s: nobody who was shut out comes in again',
+    'T-161 ADD-29 is behind until it is healed by %s: nobody who was shut out comes in again',
     async (_, options) => {
       const { shared, revoked, linked, rotated, rotatedLink, frozen, thawed, given, newKey } = made
       const { walletKeys, byOperator, byOwner, published } = made

@@ -19,7 +19,7 @@ const remove = (path: string) => locker.call(['locker:write'], 'DELETE', `/files
 const create = (filename: string) => locker.call(['locker:write'], 'POST', '/files', { filename })
 const statOf = (id: string | null) => house.gateway.context.providers.named('gcs').stat({ id: id as string, ref: null })
 
-it('FILE-16 SHAPE-23 delete removes the file from list and manifest, and its bytes from the storage', async () => {
+it('FILE-16 delete removes the file from list and manifest, and its bytes from the storage', async () => {
   const { object_id } = await storeFile(house, locker, 'docs/a.txt', 'hello')
   await storeFile(house, locker, 'kept', 'bytes')
   const before = await lockerRow(house, locker)
@@ -57,7 +57,7 @@ it('FILE-16 an object that a redirected client may still write is swept later', 
   expect(await objectRow(house, upload_object_id)).toBeUndefined()
 })
 
-it('T-75 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {
+it('T-17 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {
   const seen = await storeFile(house, locker, 'a', 'hello')
   const before = `?expected_hash=${seen.content_hash}&expected_uploaded_at=${seen.uploaded_at}`
   house.clock.advance(60)

@@ -54,7 +54,7 @@ describe.each([
   ['9 MiB', large],
 ])('putting %s', (_, bytes) => {
   it.each(sources)(
-    'FILE-01 FILE-21 FILE-22 SESS-03 from %s stores exactly those bytes',
+    'FILE-01 FILE-21 from %s stores exactly those bytes',
     { tags: ['nightly'] },
     async (_, sourceOf) => {
       const client = house.client({ signer, baseUrl: house.gateway.url })
@@ -121,7 +121,7 @@ describe('an upload is refused', () => {
 })
 
 it.each(['', '../a', 'a:b', '.hidden', 'a//b'])(
-  'FILE-03 FILE-05 FILE-06 put refuses the name %j before anything is sent',
+  'FILE-05 FILE-06 put refuses the name %j before anything is sent',
   async (name) => {
     await expect(house.client({ signer }).put(locker, name, small)).rejects.toThrow(RangeError)
     expect(house.proxy.seen).toEqual([])

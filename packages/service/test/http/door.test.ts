@@ -49,14 +49,14 @@ function ask(target: string, { method = 'GET', host = 'x' } = {}): Promise<strin
   })
 }
 
-it('T-96 a door gets its requests at any path, with the target as it was sent', async () => {
+it('T-93 a door gets its requests at any path, with the target as it was sent', async () => {
   for (const target of ['/door/a//b/../%2F?x=%zz', '/door/%', '/door/a?b?c'])
     expect((await ask(target)).split('\r\n\r\n')).toEqual([expect.stringMatching('^HTTP/1.1 200 '), target])
   expect(await ask('/elsewhere', { host: 'door.example' })).toMatch(/200 OK.*\r\n\r\n\/elsewhere$/s)
   expect(await ask('/elsewhere')).toMatch(/404 .*"error":"not_found"/s)
 })
 
-it('T-96 errors of a door have its form, wherever they are found', async () => {
+it('T-93 errors of a door have its form, wherever they are found', async () => {
   expect(await ask('/door/a', { method: 'PROPFIND' })).toMatch(/405 .*text\/door.*method_not_allowed req_/s)
   expect(await ask('/door/fail')).toMatch(/500 .*text\/door.*internal_error req_/s)
   takes = false

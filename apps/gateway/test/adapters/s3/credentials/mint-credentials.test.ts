@@ -112,7 +112,7 @@ async function openHouse(variables: Record<string, string>) {
   return { house, locker: await house.locker(ed25519Identity()) }
 }
 
-it('T-96 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
+it('T-93 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
   const { house, locker } = await openHouse({ S3: 'off' })
   expectRefusal(await askCredentials(locker), 501, 'S3_DISABLED')
   expectRefusal(await askKey(locker), 501, 'S3_DISABLED')

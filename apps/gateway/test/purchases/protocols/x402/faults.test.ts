@@ -35,7 +35,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     return transaction
   }
 
-  it('T-19 T-24 a payment that a fork drops is sent again, and one that it moves has one receipt', async () => {
+  it('T-19 T-45 a payment that a fork drops is sent again, and one that it moves has one receipt', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const { chain } = testbed.chains[family]
     const { text } = await testbed.sign(family)
@@ -55,7 +55,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     ['has forgotten it', { keeps: family === 'evm' ? 4 : 100 }],
     ['refuses every second request', { refusesEvery: 2 }],
   ])(
-    'T-19 T-133 a payment that has landed stays pending on a node that %s, and is made once',
+    'T-19 T-45 a payment that has landed stays pending on a node that %s, and is made once',
     async (_name, faults) => {
       const before = await treasuryUsdc(family, testbed.chains)
       const { text } = await testbed.sign(family)
