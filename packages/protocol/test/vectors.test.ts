@@ -124,76 +124,73 @@ describe('ids', () => {
   })
 })
 
-describe.each(vectors.merkle.sets)(
-  'MERK-02 MERK-09 tree of $file_count files',
-  (set) => {
-    const files = sortedByFilename(filesOf(set.input_order_filenames))
-    const leaves = files.map(leafHash)
-    const levels = merkleLevels(leaves)
-    const root = merkleRoot(leaves)
+describe.each(vectors.merkle.sets)('MERK-02 MERK-09 tree of $file_count files', (set) => {
+  const files = sortedByFilename(filesOf(set.input_order_filenames))
+  const leaves = files.map(leafHash)
+  const levels = merkleLevels(leaves)
+  const root = merkleRoot(leaves)
 
-    it('MERK-04 sorts by code point', () => {
-      expect(files.map((file) => file.filename)).toEqual(set.sorted_filenames)
-    })
+  it('MERK-04 sorts by code point', () => {
+    expect(files.map((file) => file.filename)).toEqual(set.sorted_filenames)
+  })
 
-    it('MERK-05 MERK-06 leaves, levels and root', () => {
-      expect(leaves).toEqual(set.leaves.map((leaf) => leaf.leaf_hash))
-      expect(levels).toEqual(set.levels)
-      expect(root).toBe(set.bare_root)
-      expect(withPrefix(root)).toBe(set.merkle_root)
-      expect(treeDepth(leaves.length)).toBe(set.tree_depth)
-    })
+  it('MERK-05 MERK-06 leaves, levels and root', () => {
+    expect(leaves).toEqual(set.leaves.map((leaf) => leaf.leaf_hash))
+    expect(levels).toEqual(set.levels)
+    expect(root).toBe(set.bare_root)
+    expect(withPrefix(root)).toBe(set.merkle_root)
+    expect(treeDepth(leaves.length)).toBe(set.tree_depth)
+  })
 
-    it('MERK-18 MERK-20 proofs', () => {
-      for (const expected of set.proofs) {
-        const proof = merkleProof(levels, expected.leaf_index)
-        expect(proof).toEqual(expected.proof)
-        expect(foldProof(expected.leaf_hash, proof)).toBe(bare(expected.merkle_root))
-      }
-    })
+  it('MERK-18 MERK-20 proofs', () => {
+    for (const expected of set.proofs) {
+      const proof = merkleProof(levels, expected.leaf_index)
+      expect(proof).toEqual(expected.proof)
+      expect(foldProof(expected.leaf_hash, proof)).toBe(bare(expected.merkle_root))
+    }
+  })
 
-    it('MERK-12 MERK-13 result_hash and att_code', () => {
-      const hash = resultHash(vectors.merkle.locker_id, files)
-      expect(hash).toBe(set.result_hash.result_hash)
-      expect(attCode(hash)).toBe(set.result_hash.att_code)
-      expect(hash).not.toBe(set.debug_wrong.result_hash_if_prefix_kept)
-      expect(attCode(hash)).not.toBe(set.debug_wrong.att_code_if_prefix_kept)
-      expect(attCode(hash)).not.toBe(set.debug_wrong.att_code_if_taken_from_merkle_root)
-    })
+  it('MERK-12 MERK-13 result_hash and att_code', () => {
+    const hash = resultHash(vectors.merkle.locker_id, files)
+    expect(hash).toBe(set.result_hash.result_hash)
+    expect(attCode(hash)).toBe(set.result_hash.att_code)
+    expect(hash).not.toBe(set.debug_wrong.result_hash_if_prefix_kept)
+    expect(attCode(hash)).not.toBe(set.debug_wrong.att_code_if_prefix_kept)
+    expect(attCode(hash)).not.toBe(set.debug_wrong.att_code_if_taken_from_merkle_root)
+  })
 
-    it('MERK-15 MERK-16 manifest_signature, signed and unsigned', () => {
-      const { message_utf8, signature_hex, unsigned_form } = set.manifest_signature
-      expect(message_utf8).toBe(root)
-      expect(manifestSignature(root, statementSigner)).toBe(signature_hex)
-      expect(isManifestSignedBy(statementKey, set.merkle_root, signature_hex)).toBe(true)
-      expect(manifestSignature(root, null)).toBe(unsigned_form)
-      expect(isUnsigned(unsigned_form)).toBe(true)
-      const dressedUp = [
-        unsigned_form.slice('unsigned:'.length).repeat(4),
-        `unsigned:${signature_hex}`,
-        `${signature_hex} `,
-      ]
-      for (const text of [unsigned_form, ...dressedUp])
-        expect(isManifestSignedBy(statementKey, set.merkle_root, text), text).toBe(false)
-      expect(isUnsigned(signature_hex)).toBe(false)
-      expect(unsigned_form).not.toBe(set.debug_wrong.unsigned_form_if_hash_of_raw_root_bytes)
-      expect(unsigned_form).not.toBe(set.debug_wrong.unsigned_form_if_hash_of_prefixed_root)
-    })
+  it('MERK-15 MERK-16 manifest_signature, signed and unsigned', () => {
+    const { message_utf8, signature_hex, unsigned_form } = set.manifest_signature
+    expect(message_utf8).toBe(root)
+    expect(manifestSignature(root, statementSigner)).toBe(signature_hex)
+    expect(isManifestSignedBy(statementKey, set.merkle_root, signature_hex)).toBe(true)
+    expect(manifestSignature(root, null)).toBe(unsigned_form)
+    expect(isUnsigned(unsigned_form)).toBe(true)
+    const dressedUp = [
+      unsigned_form.slice('unsigned:'.length).repeat(4),
+      `unsigned:${signature_hex}`,
+      `${signature_hex} `,
+    ]
+    for (const text of [unsigned_form, ...dressedUp])
+      expect(isManifestSignedBy(statementKey, set.merkle_root, text), text).toBe(false)
+    expect(isUnsigned(signature_hex)).toBe(false)
+    expect(unsigned_form).not.toBe(set.debug_wrong.unsigned_form_if_hash_of_raw_root_bytes)
+    expect(unsigned_form).not.toBe(set.debug_wrong.unsigned_form_if_hash_of_prefixed_root)
+  })
 
-    it('EVID-02 EVID-03 manifest_digest and snapshot_id', () => {
-      const { merkle_root, manifest_digest, snapshot } = set
-      expect(manifestDigest(files)).toBe(manifest_digest.manifest_digest)
-      const about = { proof_id: vectors.merkle.proof_id, merkle_root, file_count: files.length }
-      expect(snapshotId({ ...about, manifest_digest: manifest_digest.manifest_digest })).toBe(snapshot.snapshot_id)
-    })
+  it('EVID-02 EVID-03 manifest_digest and snapshot_id', () => {
+    const { merkle_root, manifest_digest, snapshot } = set
+    expect(manifestDigest(files)).toBe(manifest_digest.manifest_digest)
+    const about = { proof_id: vectors.merkle.proof_id, merkle_root, file_count: files.length }
+    expect(snapshotId({ ...about, manifest_digest: manifest_digest.manifest_digest })).toBe(snapshot.snapshot_id)
+  })
 
-    it('MERK-04 a wrong order gives another root and digest', () => {
-      const wrong = [...files].sort((a, b) => compareUtf16(a.filename, b.filename))
-      expect(withPrefix(merkleRoot(wrong.map(leafHash)))).toBe(set.debug_wrong.root_if_sorted_by_utf16)
-      expect(manifestDigest(wrong)).toBe(set.debug_wrong.manifest_digest_if_utf16_sorted)
-    })
-  },
-)
+  it('MERK-04 a wrong order gives another root and digest', () => {
+    const wrong = [...files].sort((a, b) => compareUtf16(a.filename, b.filename))
+    expect(withPrefix(merkleRoot(wrong.map(leafHash)))).toBe(set.debug_wrong.root_if_sorted_by_utf16)
+    expect(manifestDigest(wrong)).toBe(set.debug_wrong.manifest_digest_if_utf16_sorted)
+  })
+})
 
 describe('Merkle edges', () => {
   it('MERK-10 doubling the last leaf keeps the root, so the count must be compared', () => {
@@ -235,18 +232,15 @@ describe('evidence', () => {
     expect(domainTagBytes(domain_tag.placeholder)).toBeNull()
   })
 
-  it.each(statements)(
-    'EVID-14 EVID-15 statement over $file_set files',
-    (expected) => {
-      const envelope = expected.envelope as EvidenceEnvelope
-      expect(canonicalJson(envelope.body as unknown as Json)).toBe(expected.canonical_body)
-      expect(statementDigest(envelope.body)).toBe(expected.statement_digest)
-      expect(toHex(statementMessage(expected.statement_digest, DEFAULT_DOMAIN_TAG))).toBe(expected.message_hex)
-      expect(isStatementSignedBy(statementKey, envelope, DEFAULT_DOMAIN_TAG)).toBe(true)
-      expect(reissue(envelope)).toEqual(envelope)
-      expect(Object.keys(envelope.body)).toHaveLength(17)
-    },
-  )
+  it.each(statements)('EVID-14 EVID-15 statement over $file_set files', (expected) => {
+    const envelope = expected.envelope as EvidenceEnvelope
+    expect(canonicalJson(envelope.body as unknown as Json)).toBe(expected.canonical_body)
+    expect(statementDigest(envelope.body)).toBe(expected.statement_digest)
+    expect(toHex(statementMessage(expected.statement_digest, DEFAULT_DOMAIN_TAG))).toBe(expected.message_hex)
+    expect(isStatementSignedBy(statementKey, envelope, DEFAULT_DOMAIN_TAG)).toBe(true)
+    expect(reissue(envelope)).toEqual(envelope)
+    expect(Object.keys(envelope.body)).toHaveLength(17)
+  })
 
   it('EVID-17 the 23-byte placeholder tag gives another signature', () => {
     const digest = statements[0]!.statement_digest

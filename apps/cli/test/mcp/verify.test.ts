@@ -65,19 +65,22 @@ describe('a bundle', () => {
   it.each([
     ['sigstore', 'application/vnd.dev.sigstore.bundle.v0.3+json', 'a.txt'],
     ['dsse', 'application/vnd.dsse.envelope.v1+json', undefined],
-  ])('DSSE-09 for other verifiers (%s) names no receipt, and is verified here', async (format, media_type, filename) => {
-    const made = await server.call('bundle', { receipt_id, format, ...(filename && { filename }) })
-    const document = made.document as string
-    expect(made).toMatchObject({ format, media_type, size_bytes: document.length })
-    const envelope = JSON.parse(document).dsseEnvelope ?? JSON.parse(document)
-    const payload = Buffer.from(envelope.payload, 'base64').toString()
-    const subjects = JSON.parse(payload).subject.map(({ name }: { name: string }) => name)
-    expect(subjects).toEqual(filename ? [filename] : ['a.txt', 'b.txt'])
-    expect(payload).not.toContain(receipt_id)
-    await write('other.json', document)
-    const facts = { dsse_signed: 'passed', dsse_subjects_match: 'passed', inclusion_proven: 'passed' }
-    expect(await factsOf({ path: 'other.json' })).toMatchObject(facts)
-  })
+  ])(
+    'DSSE-09 for other verifiers (%s) names no receipt, and is verified here',
+    async (format, media_type, filename) => {
+      const made = await server.call('bundle', { receipt_id, format, ...(filename && { filename }) })
+      const document = made.document as string
+      expect(made).toMatchObject({ format, media_type, size_bytes: document.length })
+      const envelope = JSON.parse(document).dsseEnvelope ?? JSON.parse(document)
+      const payload = Buffer.from(envelope.payload, 'base64').toString()
+      const subjects = JSON.parse(payload).subject.map(({ name }: { name: string }) => name)
+      expect(subjects).toEqual(filename ? [filename] : ['a.txt', 'b.txt'])
+      expect(payload).not.toContain(receipt_id)
+      await write('other.json', document)
+      const facts = { dsse_signed: 'passed', dsse_subjects_match: 'passed', inclusion_proven: 'passed' }
+      expect(await factsOf({ path: 'other.json' })).toMatchObject(facts)
+    },
+  )
 
   it('DSSE-09 that is too long for an envelope is verified as it comes', async () => {
     await write(

@@ -62,14 +62,11 @@ forEachDatabase('evidence', (database) => {
     ['/v1/storage/verification-bundle', (body: { content_proof: { files: [] } }) => body.content_proof.files],
     ['/v1/storage/evidence-bundle', ({ files }: { files: [] }) => files],
     ['/v1/storage/redacted-bundle', (body: { leaf_hashes: [] }) => body.leaf_hashes],
-  ])(
-    'ATT-16 ATT-19 %s answers each statement of a chain by its sequence',
-    async (path, filesOf) => {
-      const countIn = async (query = {}) => filesOf(await house.get<never>(path, { receipt_id: receiptId, ...query }))
-      for (const sequence of [1, 2, 3]) expect(await countIn({ sequence })).toHaveLength(sequence)
-      expect(await countIn()).toHaveLength(3)
-    },
-  )
+  ])('ATT-16 ATT-19 %s answers each statement of a chain by its sequence', async (path, filesOf) => {
+    const countIn = async (query = {}) => filesOf(await house.get<never>(path, { receipt_id: receiptId, ...query }))
+    for (const sequence of [1, 2, 3]) expect(await countIn({ sequence })).toHaveLength(sequence)
+    expect(await countIn()).toHaveLength(3)
+  })
 
   it('T-06 GEN-08 refuses hostile values in a query, at every endpoint that reads the field', async () => {
     for (const [path] of READS) {

@@ -25,31 +25,28 @@ async function openNew(body: object = {}, owner = ed25519Identity()) {
 }
 
 describe('opening a locker', () => {
-  it.each([SIGNED_PROVISION, PROVISION])(
-    'LOCK-02 STATE-05 the payer opens a locker by %s',
-    async (path) => {
-      for (const owner of [ed25519Identity(), evmIdentity()]) {
-        const receiptId = await house.receipt(owner, { provider: 'mongodb' })
-        const { status, body, headers } = await open(owner, receiptId, { tags: ['a', 'ü'] }, { path })
-        const lockerId = lockerIdOf(receiptId)
-        expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
-        expect(body).toMatchObject({
-          ok: true,
-          receipt_id: receiptId,
-          already_provisioned: false,
-          space: { locker_id: lockerId, file_api: { create: `/v1/lockers/${lockerId}/files` } },
-          owner: owner.identity,
-          operators: [],
-          tags: ['a', 'ü'],
-          provider: 'mongodb',
-          terms: house.gateway.context.config.payments.terms.mongodb,
-          files: [],
-          expires_at: '2027-09-01T12:00:00Z',
-        })
-        expect(schemaCheck(ProvisionManifest)(body)).toBeNull()
-      }
-    },
-  )
+  it.each([SIGNED_PROVISION, PROVISION])('LOCK-02 STATE-05 the payer opens a locker by %s', async (path) => {
+    for (const owner of [ed25519Identity(), evmIdentity()]) {
+      const receiptId = await house.receipt(owner, { provider: 'mongodb' })
+      const { status, body, headers } = await open(owner, receiptId, { tags: ['a', 'ü'] }, { path })
+      const lockerId = lockerIdOf(receiptId)
+      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+      expect(body).toMatchObject({
+        ok: true,
+        receipt_id: receiptId,
+        already_provisioned: false,
+        space: { locker_id: lockerId, file_api: { create: `/v1/lockers/${lockerId}/files` } },
+        owner: owner.identity,
+        operators: [],
+        tags: ['a', 'ü'],
+        provider: 'mongodb',
+        terms: house.gateway.context.config.payments.terms.mongodb,
+        files: [],
+        expires_at: '2027-09-01T12:00:00Z',
+      })
+      expect(schemaCheck(ProvisionManifest)(body)).toBeNull()
+    }
+  })
 
   it('LOCK-09 LOCK-16 opening a locker again answers the existing one with its tags and files', async () => {
     const owner = ed25519Identity()
