@@ -9,7 +9,7 @@ import { createPublished, type PublishedLog } from '@svc/gateway/publication/log
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
-import { type Edge, EMPTY_EDGE, grow, rootOf } from '@svc/protocol/transparency/edge'
+import { type Edge, EMPTY_FRONTIER, grow, rootOf } from '@svc/protocol/transparency/frontier'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
 import { formatProof, proves, readProof } from '@svc/protocol/transparency/proof'
 import { proveInclusion } from '@svc/protocol/transparency/prove'
@@ -81,7 +81,7 @@ async function syntheticLog(
   size: number,
 ): Promise<{ log: PublishedLog; size: number; first: Uint8Array }> {
   const first = utf8('the first entry')
-  let edge: Edge = EMPTY_EDGE
+  let edge: Edge = EMPTY_FRONTIER
   while (edge.size < size) {
     const leaves = Array.from({ length: Math.min(PAGE, size - edge.size) }, () => randomBytes(32) as Uint8Array)
     if (edge.size === 0) leaves[0] = leafHash(first)

@@ -7,7 +7,7 @@ import { toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Corpora, emptyCorpora, KINDS, type Kind } from '../src/corpora/cases.ts'
-import { checkOverDoors } from '../src/corpora/doors/over-doors.ts'
+import { checkEntryPoints } from '../src/corpora/entry-points/check-entry-points.ts'
 import { examples } from '../src/corpora/examples.ts'
 import { checkInPackages } from '../src/corpora/in-packages.ts'
 import { checkOverHttp } from '../src/corpora/over-http.ts'
@@ -166,9 +166,9 @@ describe('outside corpora', () => {
     expect(wrong.map(({ held }) => held)).toEqual([0, 0, 0, 0, 0, 0])
   })
 
-  const throughDoors = async (dialect: 'sqlite' | 'postgres') => {
+  const throughEntryPoints = async (dialect: 'sqlite' | 'postgres') => {
     const { texts, urls } = await readCorpora(PUBLISHED)
-    const outcomes = await checkOverDoors({ ...emptyCorpora(), texts, urls }, [dialect])
+    const outcomes = await checkEntryPoints({ ...emptyCorpora(), texts, urls }, [dialect])
     const urlsToo = dialect === 'sqlite' ? ['URLs, fetch-and-store, mirrors and webhooks'] : []
     const uses = ['tags', 'tags to refuse', 'names in lists', 'names at every door', 'names to refuse']
     expect(outcomes.map(({ kind }) => kind)).toEqual([
@@ -179,11 +179,11 @@ describe('outside corpora', () => {
   }
 
   it('T-06 are names and tags at every door as they are, and URLs that call nothing of ours', async () => {
-    expect(await throughDoors('sqlite')).toEqual([])
+    expect(await throughEntryPoints('sqlite')).toEqual([])
   })
 
   it('T-06 are names and tags as they are on PostgreSQL, too', { tags: ['nightly'] }, async () => {
-    expect(await throughDoors('postgres')).toEqual([])
+    expect(await throughEntryPoints('postgres')).toEqual([])
   })
 
   it('T-125 are read by every operation of both services as by the strict reader', async () => {

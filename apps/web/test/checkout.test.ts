@@ -5,7 +5,7 @@ import { signerFromSeed } from '@svc/sdk/signers'
 import { type Market, openMarket } from '@svc/sdk/test/market'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Checkout } from '../src/pages/buy/checkout.ts'
-import type { KeptPurchase } from '../src/pages/buy/kept.ts'
+import type { SavedPurchase } from '../src/pages/buy/saved-purchases.ts'
 import type { ConnectedWallet } from '../src/wallets/wallet.ts'
 
 let market: Market
@@ -22,8 +22,8 @@ afterEach(() => page.answer())
 
 describe('purchases side by side', () => {
   let one: Checkout
-  let x: KeptPurchase
-  let y: KeptPurchase
+  let x: SavedPurchase
+  let y: SavedPurchase
   beforeEach(async () => {
     one = page.newCheckout()
     y = await begun(one)
@@ -142,7 +142,7 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
   const NAME = 'svc page purchase '
 
   /** As 1.1.0 kept it before it was paid: in an entry of its own. */
-  async function leftBehind(change: Partial<KeptPurchase> = {}): Promise<KeptPurchase> {
+  async function leftBehind(change: Partial<SavedPurchase> = {}): Promise<SavedPurchase> {
     const kept = { ...(await begun(page.newCheckout())), ...change }
     for (const key of Object.keys(localStorage)) if (key.endsWith(` ${kept.id}`)) localStorage.removeItem(key)
     localStorage.setItem(NAME + kept.id, JSON.stringify(kept))
@@ -152,7 +152,7 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
   it('T-67 is listed, opened and paid as one of this release, and kept once', async () => {
     const before = await market.treasury('USDC')
     const left = await leftBehind({ isShownElsewhere: true })
-    const { allKept } = await import('../src/pages/buy/kept.ts')
+    const { allKept } = await import('../src/pages/buy/saved-purchases.ts')
     expect((await allKept()).filter(({ id }) => id === left.id)).toEqual([left])
     expect(Object.keys(localStorage).filter((key) => key.endsWith(left.id))).toHaveLength(1)
     const checkout = page.newCheckout()
@@ -193,7 +193,7 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
     expect(checkout.stage.value).toEqual({ at: 'done', receipt })
   })
 
-  async function paidNow(): Promise<KeptPurchase> {
+  async function paidNow(): Promise<SavedPurchase> {
     const checkout = page.newCheckout()
     const purchase = await begun(checkout)
     await checkout.confirmTransaction(await payLeg(market.chains, legOf(purchase, 'SOL'), { payer: 3 }), null)
@@ -201,17 +201,17 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
   }
 })
 
-async function begun(checkout: Checkout): Promise<KeptPurchase> {
+async function begun(checkout: Checkout): Promise<SavedPurchase> {
   await checkout.begin({ units: 1 })
   expect(checkout.stage.value).toEqual({ at: 'pay', problem: null })
   return checkout.purchase.value!
 }
 
-function legOf({ quotes }: KeptPurchase, asset: string) {
+function legOf({ quotes }: SavedPurchase, asset: string) {
   return quotes.at(-1)!.accepts.find(({ extra }) => extra.name === asset)!
 }
 
-function payByPhone(purchase: KeptPurchase): Promise<string> {
+function payByPhone(purchase: SavedPurchase): Promise<string> {
   const leg = legOf(purchase, 'SOL')
   return payLeg(market.chains, leg, { payer: 3, reference: solanaPayReference(leg.extra.pay_req_id) })
 }
@@ -256,7 +256,7 @@ async function openPage(gatewayUrl: string) {
     return response
   })
   const { createCheckout } = await import('../src/pages/buy/checkout.ts')
-  const { readKept } = await import('../src/pages/buy/kept.ts')
+  const { readKept } = await import('../src/pages/buy/saved-purchases.ts')
   return {
     newCheckout: createCheckout,
     kept: readKept,

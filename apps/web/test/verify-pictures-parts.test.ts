@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareBundles } from '../src/pages/verify/pictures/compare-bundles.ts'
 import { compareFiles } from '../src/pages/verify/pictures/differences.ts'
-import { createHeldFiles } from '../src/pages/verify/pictures/held-files.ts'
 import { createPathFinder, leadsToStatement, pathOfProof } from '../src/pages/verify/pictures/merkle-path.ts'
+import { createPackedFiles } from '../src/pages/verify/pictures/packed-files.ts'
 
 const leavesOf = (count: number) => Array.from({ length: count }, (_, i) => sha256Hex(String(i)))
 const finderOf = (leaves: readonly string[]) => createPathFinder(leaves.length, (i) => leaves[i] as string)
@@ -64,7 +64,7 @@ const entry = fc.record({
 })
 const list = fc.uniqueArray(entry, { selector: ({ filename }) => filename, maxLength: 30 }).map(sortedByFilename)
 const holding = (files: ReturnType<typeof sortedByFilename<fcEntry>>) => {
-  const held = createHeldFiles()
+  const held = createPackedFiles()
   held.add(files)
   return held
 }

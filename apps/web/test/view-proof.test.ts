@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sayingOf } from '../src/pages/view/saying.ts'
+import { proofStatus } from '../src/pages/view/proof-status.ts'
 import { texts } from '../src/texts/en/view.ts'
 
 const t = texts.proof
@@ -11,7 +11,7 @@ const ANCHOR = { block_time: 1_760_000_000 }
 const title = (
   proof: unknown,
   { recorded = null, computed = null, size = 4 }: { recorded?: string | null; computed?: string | null; size?: number },
-) => sayingOf({ proof }, { size, hash: recorded }, computed).title
+) => proofStatus({ proof }, { size, hash: recorded }, computed).title
 
 describe('what the viewer says of a proof', () => {
   const proof = { file_entry: ENTRY, anchor: ANCHOR }
@@ -45,7 +45,7 @@ describe('what the viewer says of a proof', () => {
   })
 
   it.each([null, 0, 'yesterday', 1e30, Number.NaN])('T-09 a time that is none is not shown: %j', (block_time) => {
-    const said = sayingOf({ proof: { file_entry: ENTRY, anchor: { block_time } } }, { size: 4, hash: HASH }, HASH)
+    const said = proofStatus({ proof: { file_entry: ENTRY, anchor: { block_time } } }, { size: 4, hash: HASH }, HASH)
     expect(said).toEqual({ tone: 'good', title: t.proven, text: t.published })
   })
 })

@@ -41,7 +41,7 @@ const SECURITY: Record<string, object[]> = {
   public: [],
   'identity token': [{ identityToken: [] }],
   'optional identity token': [{ identityToken: [] }, {}],
-  'operator token': [{ operatorToken: [] }],
+  'operator token': [{ adminToken: [] }],
   'upload token': [{ uploadToken: [] }, { uploadBearer: [] }],
   envelope: [{ envelope: [], signature: [] }],
   'optional envelope': [{ envelope: [], signature: [] }, {}],

@@ -12,7 +12,7 @@ import { bundleOf } from '@svc/verifier/test/bundles'
 import { CASES, CHAINS, type PackGiven, packBytes } from '@svc/verifier/test/pack'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
-import { exits, includes, jsonDocument, type RunOptions, useHome } from '../world.ts'
+import { exits, includes, jsonDocument, type RunOptions, useHome } from '../fixture.ts'
 
 /** The part of the `--json` output that these tests read. */
 interface Verified {

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { beforeAll, expect, it } from 'vitest'
 import { foldingOf } from '../../src/files/same-names.ts'
+import { jsonLines } from '../fixture.ts'
 import { useLockerHome } from '../locker.ts'
-import { jsonLines } from '../world.ts'
 
 const named = (isAccepted: boolean) =>
   HOSTILE_FILENAMES.filter(({ accepted }) => accepted === isAccepted).map(({ name }) => name)
@@ -61,12 +61,12 @@ it('T-06 names go from a disk to the locker and back byte for byte, and none act
 })
 
 it('T-06 a gateway that lists a name that it may not have writes nothing, and nothing on the terminal', async () => {
-  const locker = ['-l', (await home.house.locker(home.signer)).receipt_id]
+  const locker = ['-l', (await home.testbed.locker(home.signer)).receipt_id]
   await home.ok('put', await home.write('one', { a: 'a' }), ...locker)
   const before = await found(home.folder)
   for (const filename of named(false).filter((name, i) => i % 12 === 0 && name.length < 1000)) {
-    home.house.proxy.behave()
-    home.house.proxy.always(/manifest/, {
+    home.testbed.proxy.behave()
+    home.testbed.proxy.always(/manifest/, {
       lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], filename }] }),
     })
     expect(await svc('get', '-o', home.path('lied'), ...locker), JSON.stringify(filename)).toMatchObject({

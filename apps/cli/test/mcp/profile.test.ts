@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { useHome } from '../world.ts'
+import { useHome } from '../fixture.ts'
 import { openServer, settingsIn } from './client.ts'
 import { useShop } from './shop.ts'
 

@@ -8,8 +8,8 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { fileJournal } from '@svc/sdk/node'
 import { type Market, useMarket } from '@svc/sdk/test/market'
 import { describe, expect, it } from 'vitest'
+import { exits, includes, jsonDocument, jsonLines } from '../fixture.ts'
 import { useBuyerHome } from '../locker.ts'
-import { exits, includes, jsonDocument, jsonLines } from '../world.ts'
 
 interface Bought {
   receipt_id: string

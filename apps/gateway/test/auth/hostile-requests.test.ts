@@ -21,16 +21,16 @@ const seed = new Uint8Array(32).fill(5)
 const signer = ed25519Signer(seed)
 const privateKey = new Uint8Array(32).fill(6)
 
-const house = forAllTests(() => openTestGateway())
-const locker = forAllTests(() => house.locker(ed25519Identity(seed)))
-const evmLocker = forAllTests(() => house.locker(evmIdentity(privateKey)))
+const instance = forAllTests(() => openTestGateway())
+const locker = forAllTests(() => instance.locker(ed25519Identity(seed)))
+const evmLocker = forAllTests(() => instance.locker(evmIdentity(privateKey)))
 
 /** Reads the record with this signature of the envelope's bytes. */
 async function read(of: TestLocker, signature: (bytes: Uint8Array) => string | Promise<string>) {
   const target = `/v1/lockers/${of.lockerId}/record`
-  const bytes = encodeEnvelope(draft(house, of, { method: 'GET', target, ops: ['locker:read'] }).envelope)
+  const bytes = encodeEnvelope(draft(instance, of, { method: 'GET', target, ops: ['locker:read'] }).envelope)
   const headers = { 'x-svc-envelope': toBase64Url(bytes), 'x-svc-signature': await signature(bytes) }
-  return sendRaw(house.gateway.url, { method: 'GET', target, headers })
+  return sendRaw(instance.gateway.url, { method: 'GET', target, headers })
 }
 
 it.each<[string, (bytes: Uint8Array) => string]>([
@@ -49,18 +49,18 @@ describe('keys under which anybody can sign', () => {
 
   it('ADD-04 ENV-17 open no locker, even if they paid', async () => {
     const payer = forger(neutral)
-    const receiptId = await house.receipt(payer)
+    const receiptId = await instance.receipt(payer)
     const call = { method: 'POST', path: '/v1/storage/signed_provision', ops: ['locker:provision'], receiptId }
-    expectRefusal(await house.call(payer, { ...call, body: { receipt_id: receiptId } }), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await instance.call(payer, { ...call, body: { receipt_id: receiptId } }), 403, 'SIGNATURE_INVALID')
   })
 
   it('ADD-04 ENV-17 read nothing, even if they are among the operators', async () => {
-    const { lockerId } = await house.locker(ed25519Identity())
-    const { db } = house.gateway.context.database
+    const { lockerId } = await instance.locker(ed25519Identity())
+    const { db } = instance.gateway.context.database
     const operators = JSON.stringify([neutral])
     await writable(db).updateTable('lockers').set({ operators }).where('locker_id', '=', lockerId).execute()
     const call = { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId }
-    expectRefusal(await house.call(forger(neutral), call), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await instance.call(forger(neutral), call), 403, 'SIGNATURE_INVALID')
   })
 
   function forger(identity: string): Identity {
@@ -91,7 +91,7 @@ describe('secp256k1', () => {
   })
 
   it('ENV-03 compares the address of the owner without regard to case', async () => {
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     const setOwner = (owner: string) =>
       writable(db).updateTable('lockers').set({ owner }).where('locker_id', '=', evmLocker.lockerId).execute()
     await setOwner(`0x${evmAddressOf(privateKey).slice(2).toUpperCase()}`)
@@ -109,9 +109,9 @@ const withId = (path: string) => path.replaceAll('ID', locker.lockerId)
 const RECORD = '/v1/lockers/ID/record'
 
 async function readAt({ signed = RECORD, target = RECORD, method = 'GET' }) {
-  const request = draft(house, locker, { method, target: withId(target), ops: ['locker:read'] })
+  const request = draft(instance, locker, { method, target: withId(target), ops: ['locker:read'] })
   request.envelope.path = withId(signed)
-  return sendDraft(house, request)
+  return sendDraft(instance, request)
 }
 
 describe('paths that match', () => {

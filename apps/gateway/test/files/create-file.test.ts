@@ -7,11 +7,11 @@ import { readExpectedHash } from '../../src/files/name-files.ts'
 import { findFile } from '../../src/files/store.ts'
 import { lockerRow, storeFile } from './files.ts'
 
-const house = forAllTests(() => openTestGateway({ BASE_URL: 'https://storage.example/svc' }))
-const locker = forEachTest(() => house.locker(ed25519Identity()))
+const instance = forAllTests(() => openTestGateway({ BASE_URL: 'https://storage.example/svc' }))
+const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
 const create = (body: unknown) => locker.call<UrlSet>(['locker:write'], 'POST', '/files', body)
-const rowOf = (filename: string) => findFile(house.gateway.context.database.db, locker.lockerId, filename)
+const rowOf = (filename: string) => findFile(instance.gateway.context.database.db, locker.lockerId, filename)
 
 it('FILE-08 LIM-02 creating a file answers 200 with URLs on the base URL', async () => {
   const { status, headers, body } = await create({ filename: 'docs/a.txt', content_type: 'text/plain' })
@@ -78,7 +78,7 @@ it.each([
 })
 
 it('AMB-24 FILE-23 creating an existing name keeps its bytes, hash and type; the rest is for the next upload', async () => {
-  const before = await storeFile(house, locker, 'a', 'hello')
+  const before = await storeFile(instance, locker, 'a', 'hello')
   const expected_hash = `SHA256:${'CD'.repeat(32)}`
   const { status, body } = await create({ filename: 'a', content_type: 'text/csv', expected_hash })
   expect([status, body.upload_headers]).toEqual([200, { 'Content-Type': 'text/csv' }])
@@ -114,13 +114,13 @@ it('FILE-12 batch create answers the URLs of each file in order, with its own ty
 })
 
 it('FILE-12 batch create changes the manifest once, counts only new names, and changes nothing without any', async () => {
-  await storeFile(house, locker, 'kept', 'bytes')
-  const before = await lockerRow(house, locker)
+  await storeFile(instance, locker, 'kept', 'bytes')
+  const before = await lockerRow(instance, locker)
   const names = ['new-1', 'kept', 'new-2'].map((filename) => ({ filename }))
   for (const _ of ['once', 'twice']) {
     expect((await createAll({ files: names })).status).toBe(200)
     const changed = { file_count: before.file_count + 2, manifest_version: before.manifest_version + 1 }
-    expect(await lockerRow(house, locker)).toMatchObject(changed)
+    expect(await lockerRow(instance, locker)).toMatchObject(changed)
   }
 })
 
@@ -132,7 +132,7 @@ it.each([
   const reply = await createAll({ files: [{ filename: 'good' }, { [field]: value }, { filename: 'good too' }] })
   expectRefusal(reply, 422, 'validation_error')
   expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'files', 1, field] }] })
-  expect(await lockerRow(house, locker)).toMatchObject({ file_count: 0, manifest_version: 0 })
+  expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 0, manifest_version: 0 })
 })
 
 it('FILE-12 batch create lists many invalid files, up to a limit', async () => {
@@ -146,7 +146,7 @@ it('LIM-12 batch create takes 1,000 files at once and no more', async () => {
   expectRefusal(await createAll(many(1001)), 422, 'validation_error')
   const { status, body } = await createAll(many(1000))
   expect([status, body.count, new Set(body.files.map(({ upload_url }) => upload_url)).size]).toEqual([200, 1000, 1000])
-  expect((await lockerRow(house, locker)).file_count).toBe(1000)
+  expect((await lockerRow(instance, locker)).file_count).toBe(1000)
 })
 
 const BAD = [{ files: [] }, { files: [null] }, { files: [{}], ttl_min: 0 }]

@@ -21,8 +21,8 @@ let answer: RequestListener
 let deadlineMs: number
 const server = forAllTests(() => startTestTlsServer((request, response) => answer(request, response)))
 const fetchSource = (url: string) => openSource(url, { ...server.options, maxBytes: MAX_BYTES, deadlineMs })
-const house = forAllTests(() => openTestGateway({ FILE_LIMITS: `fetch_bytes=${MAX_BYTES}` }, { fetchSource }))
-const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
+const instance = forAllTests(() => openTestGateway({ FILE_LIMITS: `fetch_bytes=${MAX_BYTES}` }, { fetchSource }))
+const locker = forEachTest(() => instance.locker(ed25519Identity(), { operators: [operator] }))
 beforeEach(() => {
   deadlineMs = 30_000
   answer = (_request, response) => response.writeHead(200, { 'content-type': 'application/pdf' }).end('a report')
@@ -31,13 +31,13 @@ beforeEach(() => {
 function fetchAndStore<Body = FetchedFile>(body: object, changes: Partial<SignedCall> = {}, who = locker.owner) {
   const { receiptId, lockerId } = locker
   const call = { method: 'POST', path: '/v1/files/fetch-and-store', body, ops: ['locker:write'], receiptId, lockerId }
-  return house.call<Body>(who, { ...call, ...changes })
+  return instance.call<Body>(who, { ...call, ...changes })
 }
 
 /** The locker is empty, and each object at the provider has a row and is complete. */
 async function expectNothingStored(): Promise<void> {
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: 0, file_count: 0, files: [] })
-  const { database, config } = house.gateway.context
+  const { database, config } = instance.gateway.context
   const noted = await database.db.selectFrom('objects').select(['object_id', 'state']).execute()
   expect(noted.filter(({ state }) => state === 'writing')).toEqual([])
   const entries = await readdir(config.storage.localFolder, { recursive: true, withFileTypes: true })
@@ -84,7 +84,7 @@ it('FILE-26 T-17 fetching stores the bytes and confirms them at once', async () 
   })
   const recorded = { ...facts, status: 'confirmed', hash_recorded_at: '2026-09-01T12:00:00Z' }
   expect(await entryOf(locker, 'report.pdf')).toMatchObject(recorded)
-  const download = await fetch(house.gateway.url + new URL(body.download_url).pathname)
+  const download = await fetch(instance.gateway.url + new URL(body.download_url).pathname)
   expect([download.headers.get('content-type'), await download.text()]).toEqual(['application/pdf', 'a report'])
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: 1, total_bytes: 8, file_count: 1 })
 })
@@ -111,7 +111,7 @@ it('FILE-26 fetching stores an empty file, and a chunked one without length', as
 })
 
 it('AMB-24 fetching replaces the bytes of an existing name', async () => {
-  await upload(house, locker, 'report.pdf', 'older', { expected_hash: sha256('never') })
+  await upload(instance, locker, 'report.pdf', 'older', { expected_hash: sha256('never') })
   const { body } = await fetchAndStore({ source_url: SOURCE, content_type: 'text/plain' })
   const replaced = { content_hash: body.content_hash, content_type: 'text/plain' }
   expect(await entryOf(locker, 'report.pdf')).toMatchObject(replaced)
@@ -188,9 +188,9 @@ it.each<[string, RequestListener, number, RegExp]>([
   deadlineMs = deadline
   await expectRefused({ source_url: SOURCE }, message)
   await expectNothingStored()
-  await upload(house, locker, 'report.pdf', 'kept')
+  await upload(instance, locker, 'report.pdf', 'kept')
   await expectRefused({ source_url: SOURCE }, message)
-  expect((await publicBytes(house, locker, 'report.pdf')).toString()).toBe('kept')
+  expect((await publicBytes(instance, locker, 'report.pdf')).toString()).toBe('kept')
 })
 
 it('LIM-12 FILE-31 a source that is too large answers 413 and leaves nothing, with or without a declared length', async () => {
@@ -206,11 +206,14 @@ it('LIM-12 FILE-31 a source that is too large answers 413 and leaves nothing, wi
 it('FILE-29 the connection to the source is closed when storing fails', async () => {
   const stream = Readable.from(['never read'])
   const broken: Context = {
-    ...house.gateway.context,
+    ...instance.gateway.context,
     announceObject: () => Promise.reject(new Error('the database is away')),
     fetchSource: async () => ({ stream, contentType: null, size: null, finalUrl: SOURCE }),
   }
-  const caller = { locker: await lockerRow(house, locker), signer: { role: 'owner', identity: 'me' } } as LockerCaller
+  const caller = {
+    locker: await lockerRow(instance, locker),
+    signer: { role: 'owner', identity: 'me' },
+  } as LockerCaller
   await expect(storeFetched(broken, caller, { source_url: SOURCE }, AbortSignal.abort())).rejects.toThrow(
     'the database is away',
   )
@@ -219,7 +222,7 @@ it('FILE-29 the connection to the source is closed when storing fails', async ()
 
 it('ENV-19 ERR-24 fetching needs an envelope for the locker with locker:write', async () => {
   const asked = server.asked.length
-  const unsigned = await house.send<ErrorReply>('POST', '/v1/files/fetch-and-store', { source_url: SOURCE })
+  const unsigned = await instance.send<ErrorReply>('POST', '/v1/files/fetch-and-store', { source_url: SOURCE })
   expectRefusal(unsigned, 422, 'validation_error')
   expect(unsigned.body.detail[0]?.loc).toEqual(['header', 'X-Svc-Envelope'])
   expectRefusal(await fetchAndStore({}), 422, 'validation_error')
@@ -229,7 +232,7 @@ it('ENV-19 ERR-24 fetching needs an envelope for the locker with locker:write', 
 })
 
 it('FILE-26 fetching into another locker than the signed one is refused', async () => {
-  const other = await house.locker(locker.owner)
+  const other = await instance.locker(locker.owner)
   const receipt = { source_url: SOURCE, receipt_id: other.receiptId }
   expectRefusal(await fetchAndStore(receipt), 401, 'RECEIPT_ID_MISMATCH')
   expectRefusal(await fetchAndStore({ source_url: SOURCE, locker_id: other.lockerId }), 401, 'LOCKER_ID_MISMATCH')

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Locker } from '../../src/db/schema.ts'
 import type { AttestationRecord } from '../../src/evidence/record.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { revokeKey } from '../../src/views/operator/keys/revoke-key.ts'
+import { revokeKey } from '../../src/views/admin/keys/revoke-key.ts'
 import { runCommand } from '../gateway-process.ts'
 
 const OLD_SEED = '51'.repeat(32)

@@ -14,20 +14,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const owner = ed25519Identity()
 const operator = ed25519Identity()
-let house: TestGateway
+let instance: TestGateway
 let locker: TestLocker
 
 beforeAll(async () => {
-  house = await openTestGateway()
-  locker = await house.locker(owner, { provider: 'storj', operators: [operator] })
+  instance = await openTestGateway()
+  locker = await instance.locker(owner, { provider: 'storj', operators: [operator] })
   await locker.put('a.txt', 'ten bytes!')
-  house.clock.advance(100)
+  instance.clock.advance(100)
   await locker.put('b.txt', 'never confirmed', { confirm: false })
 })
-afterAll(() => house.close())
+afterAll(() => instance.close())
 
 const refresh = <Body>(body: unknown, { lockerId, receiptId } = locker) =>
-  house.call<Body>(owner, {
+  instance.call<Body>(owner, {
     method: 'POST',
     path: '/v1/storage/refresh',
     body,
@@ -36,7 +36,7 @@ const refresh = <Body>(body: unknown, { lockerId, receiptId } = locker) =>
     receiptId,
   })
 const metadata = (of = locker) =>
-  house.call<LockerMetadata>(of.owner, {
+  instance.call<LockerMetadata>(of.owner, {
     path: `/v1/storage/metadata/${of.lockerId}`,
     ops: ['locker:read'],
     lockerId: of.lockerId,
@@ -54,7 +54,7 @@ function expectedRecord() {
     provider: 'storj',
     network: 'primary-mainnet',
     sig_alg: 'ed25519',
-    terms: house.gateway.context.config.payments.terms.storj,
+    terms: instance.gateway.context.config.payments.terms.storj,
     created_at: '2026-09-01T12:00:00Z',
     expires_at: '2027-09-01T12:00:00Z',
     file_count: 2,
@@ -79,21 +79,21 @@ describe('the record', () => {
   })
 
   it('LOCK-12 reading the record requires an envelope with locker:read or locker:list', async () => {
-    expectRefusal(await house.send('GET', `/v1/lockers/${locker.lockerId}/record`), 401, 'MISSING_ENVELOPE')
+    expectRefusal(await instance.send('GET', `/v1/lockers/${locker.lockerId}/record`), 401, 'MISSING_ENVELOPE')
     expect((await locker.call(['locker:list'], 'GET', '/record')).body).toEqual(expectedRecord())
     expectRefusal(await locker.call(['locker:write', 'locker:admin'], 'GET', '/record'), 403, 'MISSING_OPS')
   })
 
   it('LOCK-01 T-28 a locker whose id belongs to another receipt is hidden from the payer of the first', async () => {
     const [payer, other] = [ed25519Identity(), ed25519Identity()]
-    const { lockerId, receiptId } = await house.locker(payer)
-    const taken = { owner: other.identity, receipt_id: await house.receipt(other) }
-    const { db } = house.gateway.context.database
+    const { lockerId, receiptId } = await instance.locker(payer)
+    const taken = { owner: other.identity, receipt_id: await instance.receipt(other) }
+    const { db } = instance.gateway.context.database
     await writable(db).updateTable('lockers').set(taken).where('locker_id', '=', lockerId).execute()
     const call = { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId }
-    expectRefusal(await house.call(payer, { ...call, receiptId }), 401, 'RECEIPT_ID_MISMATCH')
-    expectRefusal(await house.call(payer, call), 403, 'SIGNATURE_INVALID')
-    expect((await house.call(other, call)).status).toBe(200)
+    expectRefusal(await instance.call(payer, { ...call, receiptId }), 401, 'RECEIPT_ID_MISMATCH')
+    expectRefusal(await instance.call(payer, call), 403, 'SIGNATURE_INVALID')
+    expect((await instance.call(other, call)).status).toBe(200)
   })
 })
 
@@ -108,21 +108,21 @@ describe('refreshing', () => {
   })
 
   it('LOCK-10 LIM-01 refreshing with ttl_min also mints download URLs that work for so long', async () => {
-    const own = await house.locker(owner)
+    const own = await instance.locker(owner)
     await own.put('a', 'bytes of a')
     await own.call(['locker:write'], 'POST', '/files', { filename: 'b' })
     const { status, body } = await refresh<RefreshedLocker>({ ttl_min: 2 }, own)
     expect(status).toBe(200)
     expect(body).toMatchObject({ locker_id: own.lockerId, found: 1, not_found: ['b'], urls_expire_in_sec: 120 })
-    const read = () => fetch(house.gateway.url + new URL(body.urls![0]!.download_url).pathname)
-    house.clock.advance(119)
+    const read = () => fetch(instance.gateway.url + new URL(body.urls![0]!.download_url).pathname)
+    instance.clock.advance(119)
     expect(await (await read()).text()).toBe('bytes of a')
-    house.clock.advance(2)
+    instance.clock.advance(2)
     expect((await read()).status).toBe(403)
   })
 
   it('LOCK-10 ENV-12 refreshing is refused when body and envelope name different ids', async () => {
-    const other = await house.locker(owner)
+    const other = await instance.locker(owner)
     expectRefusal(await refresh({ receipt_id: other.receiptId }), 401, 'RECEIPT_ID_MISMATCH')
     expectRefusal(await refresh({ locker_id: other.lockerId }), 401, 'LOCKER_ID_MISMATCH')
     expectRefusal(await refresh({ receipt_id: '' }), 401, 'RECEIPT_ID_MISMATCH')
@@ -155,12 +155,12 @@ describe('metadata', () => {
   })
 
   it('LOCK-11 metadata has the status of the attestation', async () => {
-    const attested = await house.locker(ed25519Identity())
+    const attested = await instance.locker(ed25519Identity())
     await attested.put('a', 'a')
     const { receiptId } = attested
     const path = `/v1/storage/attest?receipt_id=${receiptId}`
     const attest = (sync: string) =>
-      house.call(attested.owner, { method: 'POST', path: path + sync, ops: ['locker:attest'], receiptId })
+      instance.call(attested.owner, { method: 'POST', path: path + sync, ops: ['locker:attest'], receiptId })
     await attest('')
     const nothing = { evidence_seq: null, attested_at: null, proof_id: null }
     expect((await metadata(attested)).body.attestation).toEqual({ status: 'pending', ...nothing })
@@ -169,7 +169,7 @@ describe('metadata', () => {
     expect(body.attestation).toEqual({
       status: 'computed',
       evidence_seq: 1,
-      attested_at: new Date(house.clock.now()).toISOString().replace('.000Z', 'Z'),
+      attested_at: new Date(instance.clock.now()).toISOString().replace('.000Z', 'Z'),
       proof_id: expect.stringMatching(/^[0-9a-f]{32}$/),
     })
     expect(schemaCheck(LockerMetadata)(body)).toBeNull()
@@ -178,7 +178,7 @@ describe('metadata', () => {
   it('LOCK-11 LOCK-12 reading metadata requires the op locker:read', async () => {
     const { lockerId } = locker
     const path = `/v1/storage/metadata/${lockerId}`
-    expectRefusal(await house.call(owner, { path, ops: ['locker:list'], lockerId }), 403, 'MISSING_OPS')
-    expectRefusal(await house.send('GET', path), 401, 'MISSING_ENVELOPE')
+    expectRefusal(await instance.call(owner, { path, ops: ['locker:list'], lockerId }), 403, 'MISSING_OPS')
+    expectRefusal(await instance.send('GET', path), 401, 'MISSING_ENVELOPE')
   })
 })

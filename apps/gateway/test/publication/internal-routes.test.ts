@@ -18,18 +18,18 @@ const LATER = 2 * 3600
 forEachDatabase('internal operations that publish', (database) => {
   const testbed = useAnchorTestbed()
   const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0', PUBLISH: 'statements,payments' })
-  const house = forAllTests(() => testbed.open(variables()))
+  const instance = forAllTests(() => testbed.open(variables()))
   /** The chain refuses its memos. */
   const wrong = forAllTests(() => testbed.open({ ...variables(), ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` }))
-  const locker = forEachTest(() => filledLocker(house))
+  const locker = forEachTest(() => filledLocker(instance))
 
-  const post = <Body>(name: string, body: object, of: TestGateway = house) =>
+  const post = <Body>(name: string, body: object, of: TestGateway = instance) =>
     of.send<Body>('POST', `/v1/internal/${name}`, body)
-  const attested = (choice: object = {}, of = house) =>
+  const attested = (choice: object = {}, of = instance) =>
     post<AttestAnswer & ErrorBody>('attest', { receipt_id: locker.receiptId, ...choice }, of)
   const later = (seconds: number) => {
     testbed.clock.advance(seconds)
-    return house.gateway.context.queue.drain()
+    return instance.gateway.context.queue.drain()
   }
 
   it.each([{}, { force: true }])(
@@ -45,7 +45,7 @@ forEachDatabase('internal operations that publish', (database) => {
       testbed.node.behave(honestly)
       const { status, body } = await attested(choice)
       expect([status, body.unchanged, body.push_result.status]).toEqual([200, true, 'pushed'])
-      await expectAnchors(house, testbed.chain, locker, [true])
+      await expectAnchors(instance, testbed.chain, locker, [true])
       expect((await attested({ force: true })).body.unchanged).toBe(false)
     },
   )
@@ -56,7 +56,7 @@ forEachDatabase('internal operations that publish', (database) => {
     expectRefusal(await attested({ push: true }), 502, 'anchor_failed')
     testbed.node.behave(honestly)
     expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
   it('INT-05 attest answers 200 with the failure where only the operator can help', async () => {
@@ -81,13 +81,13 @@ forEachDatabase('internal operations that publish', (database) => {
     testbed.clock.advance(60)
     const { status, body } = await post<CronAttestAnswer>('cron-attest', {}, scheduled)
     expect([status, body.pushed, body.failed]).toEqual([200, run.selected, 0])
-    expect(await statementsOf(house, locker)).toHaveLength(2)
-    await expectAnchors(house, testbed.chain, locker, [true, true])
+    expect(await statementsOf(instance, locker)).toHaveLength(2)
+    await expectAnchors(instance, testbed.chain, locker, [true, true])
     expect((await post<CronAttestAnswer>('cron-attest', {}, scheduled)).body.selected).toBe(0)
   })
 
   it('INT-05 cron-attest answers 200 and counts the failure where only the operator can help', async () => {
-    await attest(house, locker)
+    await attest(instance, locker)
     const cron = { CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true', CRON_ATTEST_FILTER: 'all' }
     const scheduled = await testbed.open({ ...variables(), ...cron, ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     await post('cron-attest', {}, scheduled)
@@ -114,8 +114,8 @@ forEachDatabase('internal operations that publish', (database) => {
 
   it('ANCH-11 ATT-18 the code of a payment is published however long the chain was away', async () => {
     testbed.node.behave(DOWN)
-    const receipt_id = await house.receipt(ed25519Identity())
-    const { queue, database } = house.gateway.context
+    const receipt_id = await instance.receipt(ed25519Identity())
+    const { queue, database } = instance.gateway.context
     await database.commit((tx) => queue.enqueue(tx, 'attest-payment', { receipt_id }))
     const before = (await queue.deadLetters()).length
     for (let run = 0; run < 12; run++) await later(LATER)

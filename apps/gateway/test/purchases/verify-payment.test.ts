@@ -137,8 +137,8 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
 })
 
 it('RCPT-09 GET …/verify-payment says that the chain cannot be asked where no node is set, with and without the quote', async () => {
-  const house = await openTestGateway({ DATABASE_URL: database.url })
-  onTestFinished(house.close)
-  expectError(await verify(primary.receipt_id, house), 503, 'chain_unavailable')
-  expectError(await verify(await house.receipt(ed25519Identity()), house), 503, 'chain_unavailable')
+  const instance = await openTestGateway({ DATABASE_URL: database.url })
+  onTestFinished(instance.close)
+  expectError(await verify(primary.receipt_id, instance), 503, 'chain_unavailable')
+  expectError(await verify(await instance.receipt(ed25519Identity()), instance), 503, 'chain_unavailable')
 })

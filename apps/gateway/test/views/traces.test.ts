@@ -58,11 +58,11 @@ describe('traces', () => {
 
   forEachDatabase('of a statement', (database) => {
     it('ADD-36 T-12 one trace leads from the request through its jobs to the chain, and opens nothing', async () => {
-      const house = await testbed.open({ DATABASE_URL: database.url, ...tracing() })
-      const locker = await filledLocker(house)
-      await queueToAttest(house, locker)
-      await house.gateway.context.queue.drain()
-      await house.gateway.stop()
+      const instance = await testbed.open({ DATABASE_URL: database.url, ...tracing() })
+      const locker = await filledLocker(instance)
+      await queueToAttest(instance, locker)
+      await instance.gateway.context.queue.drain()
+      await instance.gateway.stop()
 
       const all = spans()
       const sent = all.find(({ name }) => name === 'sendTransaction')!

@@ -1,8 +1,8 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { PermanentError } from '../../src/queue/queue.ts'
-import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
+import { writeNote } from './test-jobs.ts'
 
 forEachDatabase('a job that fails', (database) => {
   it('is retried after delays that double', async () => {

@@ -84,7 +84,7 @@ export interface Seller<Quote extends StoredQuote, Bought extends { receipt: Sig
   /** The address that confirms payments here: payers sign it to see a receipt again. */
   confirmUrl: string
   /** Counts a request without credentials. */
-  limitStranger(wire: WireRequest): Promise<void>
+  limitAnonymous(wire: WireRequest): Promise<void>
   findQuote(payReqId: string): Promise<Quote | null>
   /** What was bought with a quote; null while nobody has paid. May throw where there is no such quote. */
   findBought(payReqId: string): Promise<Bought | null>
@@ -112,13 +112,13 @@ export async function readConfirmation<Quote extends StoredQuote, Bought extends
 ): Promise<{ bought: Bought; paid: null } | { bought: null; paid: PaidQuote<Quote> }> {
   const bought = await seller.findBought(shown.pay_req_id)
   if (bought) {
-    await requirePayerProof(shown.proof, bought.receipt, seller.confirmUrl, () => seller.limitStranger(wire))
+    await requirePayerProof(shown.proof, bought.receipt, seller.confirmUrl, () => seller.limitAnonymous(wire))
     return { bought, paid: null }
   }
   const tx = requireTransaction(shown.proof)
   const request = await seller.findQuote(shown.pay_req_id)
   if (!request) throw payReqNotFound()
-  await seller.limitStranger(wire)
+  await seller.limitAnonymous(wire)
   await seller.requireCurrent?.()
   const paid = await inQuoteTime(seller, [request], () => readLeg(seller, request, shown, tx))
   return { bought: null, paid }

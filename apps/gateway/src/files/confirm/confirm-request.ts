@@ -5,7 +5,7 @@ import type { WireRequest } from '@svc/service/http/wire-request'
 import { type InvalidInput, ValidationError } from '@svc/service/service-error'
 import { type ReceiptCaller, receiptMismatch } from '../../auth/callers.ts'
 import { receiptIsRenewal } from '../../auth/errors.ts'
-import { limitSigner, limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous, limitSigner } from '../../auth/limits.ts'
 import { findReceiptAndLocker } from '../../auth/store.ts'
 import type { Context } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
@@ -55,7 +55,7 @@ export async function lockerToConfirm(
   if (caller && caller.receipt.receipt_id !== receiptId) {
     throw receiptMismatch('the envelope is for another receipt than the request')
   }
-  await (caller ? limitSigner(context, caller.signer) : limitStranger(context, wire, receiptId))
+  await (caller ? limitSigner(context, caller.signer) : limitAnonymous(context, wire, receiptId))
   const found = caller ?? (await findReceiptAndLocker(context.database.db, receiptId))
   if (!found) throw receiptNotFound()
   const { locker } = found

@@ -6,7 +6,7 @@ import { bare, isHex, withPrefix } from '@svc/protocol/bytes'
 import { attCode } from '@svc/protocol/ids'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
-import { limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous } from '../../auth/limits.ts'
 import type { TokenReader } from '../../auth/oidc.ts'
 import type { Context } from '../../context.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
@@ -42,7 +42,7 @@ export async function readReceiptToken(
   receiptTokens: TokenReader | null,
   wire: WireRequest,
 ): Promise<ReceiptToken> {
-  await limitStranger(context, wire, null)
+  await limitAnonymous(context, wire, null)
   if (!receiptTokens) throw tokensNotConfigured()
   const { iss, exp, receipt_id } = await receiptTokens.readClaims(wire.headers.authorization)
   if (!isStorableText(receipt_id)) throw receiptTokens.invalid('has no good claim "receipt_id"')

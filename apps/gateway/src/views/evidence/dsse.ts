@@ -20,7 +20,7 @@ import { type ShownFile, shownAnchor } from '@svc/protocol/redacted-bundle'
 import { Answer, JsonText } from '@svc/service/http/answer'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
-import { limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
 import { proveFile } from '../../evidence/snapshots/prove-file.ts'
@@ -83,7 +83,7 @@ async function signed(
   const name = JSON.stringify([toHex(key.publicKey), envelope.statement_digest, anchor?.tx, filename])
   const before = kept.get(name)
   if (before) return before
-  await limitStranger(context, wire, record.receiptId)
+  await limitAnonymous(context, wire, record.receiptId)
   return share(name, async () => {
     const files = filename === undefined ? await allFiles(context, record) : [await oneFile(context, record, filename)]
     const made = await sign(context, key, { envelope, anchor, files })

@@ -9,12 +9,12 @@ import { sha256 } from '../http/transfers.ts'
 import { CHUNK, create, metadata, send, tusToken, whole } from './uploads.ts'
 
 forEachDatabase('tus', (database) => {
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, FILE_LIMITS: 'part_bytes=1000' }))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, FILE_LIMITS: 'part_bytes=1000' }))
+  const locker = forEachTest(() => instance.locker(ed25519Identity()))
   const begin = async (headers: Record<string, string>, body?: string) =>
-    create(house, locker, await tusToken(locker), headers, body)
+    create(instance, locker, await tusToken(locker), headers, body)
   const partsOfLocker = () => {
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     const parts = db.selectFrom('upload_parts as p').innerJoin('upload_sessions as s', 's.session_id', 'p.session_id')
     return parts.select('p.part_index').where('s.locker_id', '=', locker.lockerId).execute()
   }
@@ -27,7 +27,7 @@ forEachDatabase('tus', (database) => {
     const upload = await begin(whole(2500, pairs))
     const { headers } = upload.created
     expect(headers).toMatchObject({ ...named, 'tus-resumable': '1.0.0', 'upload-offset': '0' })
-    const base = house.gateway.context.config.http.baseUrl
+    const base = instance.gateway.context.config.http.baseUrl
     expect(headers.location).toMatch(new RegExp(`^${base}/v1/tus/[A-Za-z0-9_-]{43}$`))
     expect(Date.parse(headers['upload-expires'] ?? '')).toBe(Date.parse('2026-09-02T12:00:00Z'))
 
@@ -43,7 +43,7 @@ forEachDatabase('tus', (database) => {
     expect(last.headers).toMatchObject({ ...named, 'upload-offset': '2500', 'svc-content-hash': content_hash })
     const file = { size_bytes: 2500, content_hash, content_type: 'image/png', status: 'confirmed' }
     expect(await listed(locker, filename)).toMatchObject(file)
-    expect(await publicBytes(house, locker, filename)).toEqual(bytes)
+    expect(await publicBytes(instance, locker, filename)).toEqual(bytes)
     expect((await upload.head()).headers['upload-offset']).toBe('2500')
     expect(JSON.parse((await send(upload.url, 'GET')).text)).toMatchObject({ state: 'stored', offset: 2500 })
   })
@@ -92,7 +92,7 @@ forEachDatabase('tus', (database) => {
       expect((await upload.head()).headers['upload-offset']).toBe(`${i * 1000}`)
       expect((await upload.patch(i * 1000, chunk, { 'upload-checksum': checksum })).status).toBe(204)
     }
-    expect(await publicBytes(house, locker, 'checked')).toEqual(bytes)
+    expect(await publicBytes(instance, locker, 'checked')).toEqual(bytes)
   })
 
   it('T-98 a file that is not what expected_hash promises is not stored', async () => {
@@ -128,7 +128,7 @@ forEachDatabase('tus', (database) => {
     const joined = await begin(final)
     const content = `sha256:${sha256(Buffer.concat(parts))}`
     expect(joined.created.headers).toMatchObject({ 'upload-offset': '3310', 'svc-content-hash': content })
-    expect(await publicBytes(house, locker, 'joined')).toEqual(Buffer.concat(parts))
+    expect(await publicBytes(instance, locker, 'joined')).toEqual(Buffer.concat(parts))
     expect((await begin(final)).url).toBe(joined.url)
     const head = await joined.head()
     expect(head.headers).toMatchObject({ 'upload-concat': final['upload-concat'], 'upload-length': '3310' })
@@ -146,7 +146,7 @@ forEachDatabase('tus', (database) => {
   })
 
   it('T-98 OPTIONS tells what the gateway can do, to programs and to browsers', async () => {
-    const { gateway } = house
+    const { gateway } = instance
     for (const path of [`/v1/lockers/${locker.lockerId}/tus`, '/v1/tus/x']) {
       const { status, headers } = await send(gateway.url + path, 'OPTIONS', { 'tus-resumable': '' })
       expect(status).toBe(204)
@@ -169,6 +169,6 @@ forEachDatabase('tus', (database) => {
     expect((await partsOfLocker()).length).toBeLessThan(64)
     await upload.patch(150, bytes.subarray(150))
     await upload.patch(700, bytes.subarray(0, 300))
-    expect(await publicBytes(house, locker, 'tiny')).toEqual(Buffer.concat([bytes, bytes.subarray(0, 300)]))
+    expect(await publicBytes(instance, locker, 'tiny')).toEqual(Buffer.concat([bytes, bytes.subarray(0, 300)]))
   })
 })

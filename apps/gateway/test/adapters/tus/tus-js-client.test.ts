@@ -10,12 +10,12 @@ import { openLine } from './line.ts'
 import { tusToken } from './uploads.ts'
 
 const line = forAllTests(openLine)
-const house = forAllTests(async () => {
+const instance = forAllTests(async () => {
   const opened = await openTestGateway({ BASE_URL: line.url })
   line.target = opened.gateway.url
   return opened
 })
-const locker = forAllTests(() => house.locker(ed25519Identity()))
+const locker = forAllTests(() => instance.locker(ed25519Identity()))
 
 /** Uploads with the stock client, and expects the file to be stored; resolves to the methods of its requests. */
 async function upload(bytes: Buffer, filename: string, options: UploadOptions, source: Buffer | Readable = bytes) {
@@ -35,7 +35,7 @@ async function upload(bytes: Buffer, filename: string, options: UploadOptions, s
     onTestFinished(() => void client.abort())
     client.start()
   })
-  expect(await publicBytes(house, locker, filename)).toEqual(bytes)
+  expect(await publicBytes(instance, locker, filename)).toEqual(bytes)
   return requests
 }
 

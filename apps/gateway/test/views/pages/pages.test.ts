@@ -183,16 +183,16 @@ it('ADD-19 SESS-03 viewer_url leads to the page that shows the file, and to its 
     [folder, '/view/'],
     [join(folder, 'nowhere'), '/v1/r/'],
   ] as const) {
-    const house = await openTestGateway({ PAGES_DIR: dist })
-    const locker = await house.locker(ed25519Identity())
-    const session = await openTestSession(house, locker, { files: [{ filename: 'docs/a b.txt' }] })
+    const instance = await openTestGateway({ PAGES_DIR: dist })
+    const locker = await instance.locker(ed25519Identity())
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'docs/a b.txt' }] })
     await session.raw(0, 'text')
     const { viewer_url } = (await session.finalize()).body
-    const { baseUrl } = house.gateway.context.config.http
+    const { baseUrl } = instance.gateway.context.config.http
     const rest = `${path === '/view/' ? '' : 'f/'}docs/a%20b\\.txt`
     expect(viewer_url).toMatch(new RegExp(`^${baseUrl}${path}${session.opened.session_id}\\.[\\w-]{43}/${rest}$`))
-    const answer = await fetch((viewer_url as string).replace(baseUrl, house.gateway.url))
+    const answer = await fetch((viewer_url as string).replace(baseUrl, instance.gateway.url))
     expect(answer.headers.get('content-type')).toMatch(path === '/view/' ? 'text/html' : 'application/octet-stream')
-    await house.close()
+    await instance.close()
   }
 })

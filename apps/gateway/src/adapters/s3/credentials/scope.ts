@@ -28,7 +28,7 @@ export function epochsNow(lockers: readonly Locker[], limit = lockers.length): R
   return Object.fromEntries(revoked.slice(0, limit).map(({ locker_id, access_epoch }) => [locker_id, access_epoch]))
 }
 
-export function requireDoor({ config }: Context): void {
+export function requireS3({ config }: Context): void {
   if (config.s3.enabled) return
   throw new ServiceError('S3_DISABLED', 'this gateway serves no S3 clients', {
     hint: 'its operator can set S3=on; until then, use signed requests and short URLs',
@@ -37,10 +37,10 @@ export function requireDoor({ config }: Context): void {
 
 /** Where clients find the door, and what they call the locker there. */
 export function connectionOf(context: Context, lockerId: string) {
-  return { ...doorOf(context), bucket: lockerId }
+  return { ...endpointOf(context), bucket: lockerId }
 }
 
-export function doorOf({ config: { s3, http } }: Context) {
+export function endpointOf({ config: { s3, http } }: Context) {
   return { endpoint: endpointOf(s3.host, http.baseUrl), region: s3.region }
 }
 

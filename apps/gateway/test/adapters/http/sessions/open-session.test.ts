@@ -9,8 +9,8 @@ import { sha256 } from '../transfers.ts'
 import { openTestSession } from './sessions.ts'
 
 const owner = ed25519Identity()
-const house = forAllTests(() => openTestGateway({ MAX_UPLOAD_BYTES: '1000' }))
-const locker = forAllTests(() => house.locker(owner))
+const instance = forAllTests(() => openTestGateway({ MAX_UPLOAD_BYTES: '1000' }))
+const locker = forAllTests(() => instance.locker(owner))
 
 const open = (request: unknown) => locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', request)
 const a = { filename: 'a.txt' }
@@ -19,7 +19,7 @@ const locs = ({ body }: Reply<unknown>) => (body as { detail: { loc: unknown[] }
 
 it('SESS-01 who opens a session may name the receipt, which must be that of the locker', async () => {
   expect((await open({ receipt_id: locker.receiptId, files: [a] })).status).toBe(200)
-  const other = await house.receipt(owner)
+  const other = await instance.receipt(owner)
   expectRefusal(await open({ receipt_id: other, files: [a] }), 401, 'RECEIPT_ID_MISMATCH')
 })
 
@@ -66,7 +66,7 @@ it('LIM-12 SESS-06 a new session declares no size above the limit', async () => 
 it('SESS-01 a new session says how long it lasts, and gets ids that sort in its order', async () => {
   const files = Array.from({ length: 1000 }, (_, i) => ({ filename: `file ${i}` }))
   const { body } = await open({ files, ttl_min: 5 })
-  expect(Date.parse(body.expires_at)).toBe(house.clock.now() + 300_000)
+  expect(Date.parse(body.expires_at)).toBe(instance.clock.now() + 300_000)
   expect(body.files.map(({ filename }) => filename)).toEqual(files.map(({ filename }) => filename))
   const ids = body.files.map(({ file_id }) => file_id)
   expect([...new Set(ids)].toSorted()).toEqual(ids)
@@ -74,16 +74,16 @@ it('SESS-01 a new session says how long it lasts, and gets ids that sort in its 
 
 it('T-07 a new session leaves only a hash of the upload token in the database', async () => {
   const { session_id, upload_token } = (await open({ files: [a] })).body
-  const rows = house.gateway.context.database.db.selectFrom('upload_sessions').selectAll()
+  const rows = instance.gateway.context.database.db.selectFrom('upload_sessions').selectAll()
   const row = await rows.where('session_id', '=', session_id).executeTakeFirstOrThrow()
   expect(row.token_hash).toBe(sha256(upload_token))
   expect(JSON.stringify(row)).not.toContain(upload_token)
 })
 
-const session = forEachTest(() => openTestSession(house, locker, { files: [a] }))
-const other = forEachTest(() => openTestSession(house, locker, { files: [a] }))
+const session = forEachTest(() => openTestSession(instance, locker, { files: [a] }))
+const other = forEachTest(() => openTestSession(instance, locker, { files: [a] }))
 const send = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
-  house.send(method, path, body, headers)
+  instance.send(method, path, body, headers)
 const pathOf = (id: string) => `/v1/upload-sessions/${id}`
 
 it('SESS-02 ENV-20 the upload token is X-Upload-Token, or else a bearer token', async () => {
@@ -140,7 +140,7 @@ it('SESS-04 the right token of a deleted session gets 404', async () => {
 
 it('T-07 a token that matches the session id but not the stored hash is refused', async () => {
   const { session_id } = session.opened
-  const { db } = house.gateway.context.database
+  const { db } = instance.gateway.context.database
   const changed = { token_hash: '0'.repeat(64) }
   await writable(db).updateTable('upload_sessions').set(changed).where('session_id', '=', session_id).execute()
   expectRefusal(await session.status(), 401, 'UPLOAD_TOKEN_INVALID')

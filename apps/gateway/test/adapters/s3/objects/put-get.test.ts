@@ -10,14 +10,14 @@ import { readObjectHeaders } from '../../../../src/adapters/s3/objects/object-he
 import { insertDirectUpload, insertObject } from '../../../../src/files/object-store.ts'
 import { lockerRow } from '../../../files/files.ts'
 import { rowOf, sha256 } from '../../http/transfers.ts'
-import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
+import { expectS3Error, objectsOf, openS3Gateway } from '../s3-gateway.ts'
 
 const etagOf = (bytes: Uint8Array | string) => `"${sha256(bytes).slice(0, 32)}-1"`
 const base64Sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('base64')
 
 forEachDatabase('objects of S3', (database) => {
-  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
-  const bucket = forEachTest(() => house.bucket())
+  const instance = forAllTests(() => openS3Gateway({ DATABASE_URL: database.url }))
+  const bucket = forEachTest(() => instance.bucket())
   const { put, get, head, remove, copy, bytesOf } = objectsOf(bucket)
 
   it.each([
@@ -33,7 +33,7 @@ forEachDatabase('objects of S3', (database) => {
     expect(answer).toMatchObject({ ETag: etagOf(bytes), ...sums })
     const hashed = { content_hash: `sha256:${sha256(bytes)}`, hash_recorded_at: expect.any(String) }
     const row = { content_type: 'image/png', size_bytes: length, metadata: null, ...hashed }
-    expect(await rowOf(house, bucket.locker, 'a/b.bin')).toMatchObject(row)
+    expect(await rowOf(instance, bucket.locker, 'a/b.bin')).toMatchObject(row)
     expect(await bytesOf('a/b.bin')).toEqual(bytes)
   })
 
@@ -116,10 +116,10 @@ forEachDatabase('objects of S3', (database) => {
   })
 
   it('T-17 If-None-Match finds bytes that have arrived at the provider and that nobody has read', async () => {
-    const { database, providers, now } = house.gateway.context
+    const { database, providers, now } = instance.gateway.context
     const { locker } = bucket
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'arrived' })
-    const { provider, locker_id } = await lockerRow(house, locker)
+    const { provider, locker_id } = await lockerRow(instance, locker)
     const object_id = randomBytes(16).toString('hex')
     const about = { contentType: 'text/plain', size: null }
     await providers.named(provider).write(object_id, Readable.from([Buffer.from('theirs')]), about)
@@ -202,15 +202,15 @@ forEachDatabase('objects of S3', (database) => {
   it('T-93 counts the bytes that it sends', async () => {
     await put('egress', Buffer.alloc(5000))
     await bytesOf('egress', { Range: 'bytes=0-2999' })
-    await house.gateway.context.egress.save()
-    const rows = house.gateway.context.database.db.selectFrom('locker_egress').select('bytes')
+    await instance.gateway.context.egress.save()
+    const rows = instance.gateway.context.database.db.selectFrom('locker_egress').select('bytes')
     const row = await rows.where('locker_id', '=', bucket.name).executeTakeFirst()
     expect(Number(row?.bytes)).toBe(3000)
   })
 
   it('T-93 presigned URLs read and write without other headers, until they expire', async () => {
     const presigned = (command: PutObjectCommand | GetObjectCommand, client = bucket.client) =>
-      getSignedUrl(client, command, { expiresIn: 60, signingDate: new Date(house.clock.now()) })
+      getSignedUrl(client, command, { expiresIn: 60, signingDate: new Date(instance.clock.now()) })
     const signed = { Bucket: bucket.name, Key: 'signed' }
     const bare = await bucket.clientWith({ requestChecksumCalculation: 'WHEN_REQUIRED' })
     const putUrl = await presigned(new PutObjectCommand({ ...signed, Metadata: { a: 'b' } }), bare)
@@ -229,7 +229,7 @@ forEachDatabase('objects of S3', (database) => {
     })
     const changed = await fetch(getUrl.replace('text%2Fhtml', 'text%2Fplain'))
     expect([changed.status, await changed.text()]).toEqual([403, expect.stringContaining('SignatureDoesNotMatch')])
-    house.clock.advance(61)
+    instance.clock.advance(61)
     const late = await fetch(getUrl)
     expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('Request has expired')])
   })
@@ -237,7 +237,7 @@ forEachDatabase('objects of S3', (database) => {
   it('T-07 T-93 no cache keeps what a presigned URL answers, unless the URL itself asks for that', async () => {
     await put('public', 'x', { CacheControl: 'public, max-age=31536000', Expires: new Date('2030-01-02T03:04:05Z') })
     const named = { Bucket: bucket.name, Key: 'public' }
-    const at = { signingDate: new Date(house.clock.now()) }
+    const at = { signingDate: new Date(instance.clock.now()) }
     const signed = (command: GetObjectCommand | HeadObjectCommand) => getSignedUrl(bucket.client, command, at)
     const policyOf = async (url: Promise<string>, init: RequestInit = {}) => {
       const { status, headers } = await fetch(await url, init)
@@ -283,9 +283,9 @@ it('T-30 metadata that a header cannot hold is refused, in names and values, and
 })
 
 it('T-30 what a client stores or asks for as a header ends no header, and comes back byte for byte', async () => {
-  const house = await openS3House()
-  onTestFinished(house.close)
-  const bucket = await house.bucket()
+  const instance = await openS3Gateway()
+  onTestFinished(instance.close)
+  const bucket = await instance.bucket()
   const kept = {
     'x-amz-meta-a': '<b>"\\; =cmd()',
     'cache-control': `a, b="c"`,
