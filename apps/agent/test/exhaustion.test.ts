@@ -127,7 +127,7 @@ describe('what anybody may ask an agent service for', () => {
     },
   )
 
-  it('T-140 T-144 a delegation counts before its envelope and its body are read', async () => {
+  it('T-140 T-11 a delegation counts before its envelope and its body are read', async () => {
     const request = {
       method: 'POST',
       path: '/v1/delegate',

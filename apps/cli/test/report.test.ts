@@ -138,7 +138,7 @@ describe('the report of an error', () => {
       expect(reported(other, false)).not.toContain('more:')
   })
 
-  it.each([{}, { SVC_DEBUG: '1' }])('T-121 escapes control characters in messages of the gateway: %j', (env) => {
+  it.each([{}, { SVC_DEBUG: '1' }])('T-06 escapes control characters in messages of the gateway: %j', (env) => {
     const { host, stderr } = testHost(env)
     const body = { error: 'x', message: '\u001b[2J\u009b2J', hint: '\u001b]0;', request_id: 'r' }
     report(host, new GatewayError(400, body, null), { json: false })

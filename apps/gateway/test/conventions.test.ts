@@ -73,7 +73,7 @@ describe('the conventions of the wire', () => {
     expect(seen).toBeGreaterThan(30)
   })
 
-  it('T-149 every answer names its type, forbids to guess it, and says whether it may be kept', async () => {
+  it('T-09 every answer names its type, forbids to guess it, and says whether it may be kept', async () => {
     const statuses = new Set<number>()
     for (const { method, path } of gatewayEndpoints) {
       const target = path

@@ -21,7 +21,7 @@ async function proxyOf(url: string): Promise<FaultyProxy> {
   return proxy
 }
 
-it('T-136 a cosignature is one of this checkpoint, or the witness has failed, whatever becomes of its answers', async () => {
+it('T-139 a cosignature is one of this checkpoint, or the witness has failed, whatever becomes of its answers', async () => {
   const log = testKey('log.example/lying', 'log')
   const witness = await startTestWitness('one.example')
   onTestFinished(witness.stop)

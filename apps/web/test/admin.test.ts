@@ -113,7 +113,7 @@ const go = (page: Page, hash: string) =>
   }, hash)
 
 describe('the sign-in', () => {
-  it('T-72 shows nothing without an identity, and keeps the token in memory unless the tab may keep it', async () => {
+  it('T-26 shows nothing without an identity, and keeps the token in memory unless the tab may keep it', async () => {
     const { page, bytes } = await visit(site, '/operator#sales')
     const asked: string[] = []
     page.on('request', (request) => request.url().includes('/v1/internal') && asked.push(request.url()))
@@ -151,7 +151,7 @@ describe('the sign-in', () => {
     expectCalm(page, 401)
   })
 
-  it('T-72 a token that expires ends the session, and an identity that may not act has no buttons to act', async () => {
+  it('T-26 a token that expires ends the session, and an identity that may not act has no buttons to act', async () => {
     const id = await deadJob()
     const token = issuer.token({ sub: 'watcher' })
     const { page } = await open(`jobs?job=${id}`, token)
@@ -194,7 +194,7 @@ const SECTIONS: [name: string, ready: (page: Page) => Locator][] = [
 
 describe('every section', () => {
   it.each(SECTIONS)(
-    'T-72 ADD-25 %s is accessible and calm in both colours, on a desktop and on a phone',
+    'T-26 ADD-25 %s is accessible and calm in both colours, on a desktop and on a phone',
     async (name, ready) => {
       const { page } = await open(name)
       await ready(page).first().waitFor()
@@ -283,7 +283,7 @@ async function done(dialog: Locator, action: string): Promise<void> {
 }
 
 describe('acting', () => {
-  it('T-72 ADD-25 freezes, takes down and releases a locker, each with a reason that the audit log shows', async () => {
+  it('T-26 ADD-25 freezes, takes down and releases a locker, each with a reason that the audit log shows', async () => {
     const { locker_id, receipt_id } = site.locker
     const { page } = await open('lockers')
     await page.getByLabel('Locker id, receipt id').fill(receipt_id)
@@ -318,7 +318,7 @@ describe('acting', () => {
     expectCalm(page, 401)
   })
 
-  it('T-72 ADD-25 a dead job is read, retried and deleted', async () => {
+  it('T-26 ADD-25 a dead job is read, retried and deleted', async () => {
     const id = await deadJob()
     const { page } = await open('overview')
     await page.getByRole('link', { name: /failed for good/ }).click()
@@ -335,7 +335,7 @@ describe('acting', () => {
     expectCalm(page, 401, 404)
   })
 
-  it('T-72 ADD-25 a payment that no receipt uses is attached to a quote', async () => {
+  it('T-26 ADD-25 a payment that no receipt uses is attached to a quote', async () => {
     const wanted = await quote(1)
     const tx = await payLeg(site.chains, wanted.leg, { amount: BigInt(wanted.leg.amount) / 2n })
     const { page } = await open('payments')
@@ -363,7 +363,7 @@ describe('acting', () => {
     expectCalm(page, 401, 402)
   })
 
-  it('T-72 ADD-25 the refund of a payment that no receipt uses is recorded, and then its transaction', async () => {
+  it('T-26 ADD-25 the refund of a payment that no receipt uses is recorded, and then its transaction', async () => {
     const tx = await payLeg(site.chains, (await quote(1)).leg)
     const { page } = await open(`payments?network=primary-mainnet&tx=${tx}`)
     await page.getByText('No receipt uses this payment.').waitFor()
@@ -381,7 +381,7 @@ describe('acting', () => {
 })
 
 describe('payments to return', () => {
-  it('T-205 T-72 a second payment of a quote is the first thing to see, and is refunded from the list', async () => {
+  it('T-205 T-26 a second payment of a quote is the first thing to see, and is refunded from the list', async () => {
     const { id, leg } = await quote(1)
     const confirm = (tx: string) =>
       fetch(`${site.url}/v1/storage/confirm`, {
@@ -406,7 +406,7 @@ describe('payments to return', () => {
 })
 
 describe('live values', () => {
-  it('T-72 are read by one loop that rests while hidden, slows down on errors, and keeps what was there', async () => {
+  it('T-26 are read by one loop that rests while hidden, slows down on errors, and keeps what was there', async () => {
     const { page } = await visit(site, '/admin#providers', {}, (page) => page.clock.install())
     await signIn(page, SECRET)
     await page.getByRole('cell', { name: 'evm-mainnet' }).waitFor()

@@ -41,14 +41,14 @@ describe('purchases side by side', () => {
     expect([one.purchase.value?.id, one.stage.value.at]).toEqual([y.id, 'pay'])
   }
 
-  it('T-78 a payment of one is not made for another that is opened meanwhile', async () => {
+  it('T-67 a payment of one is not made for another that is opened meanwhile', async () => {
     const before = await market.treasury('USDC')
     await leaveDuring('/payment/prepare', async () => one.pay(await keyWallet(), legOf(x, 'USDC')))
     expect([await page.kept(x.id), await page.kept(y.id)]).toEqual([x, y])
     expect(await market.treasury('USDC')).toBe(before)
   })
 
-  it('T-78 a payment that was sent is on record for its purchase alone, and found when that is opened again', {
+  it('T-67 a payment that was sent is on record for its purchase alone, and found when that is opened again', {
     tags: ['nightly'],
   }, async () => {
     const before = await market.treasury('USDC')
@@ -61,7 +61,7 @@ describe('purchases side by side', () => {
     expect((await market.treasury('USDC')) - before).toBe(BigInt(receipt!.paid_raw))
   })
 
-  it('T-78 a payment by phone and a pasted transaction give their receipt to the purchase that they pay', async () => {
+  it('T-67 a payment by phone and a pasted transaction give their receipt to the purchase that they pay', async () => {
     await one.showElsewhere()
     const tx = await payByPhone(x)
     await leaveDuring('/storage/confirm', () => one.look())
@@ -78,14 +78,14 @@ describe('purchases side by side', () => {
     expect((await page.kept(z.id))?.receipt?.tx_hash).toBe(pasted)
   })
 
-  it('T-78 a new price, and a purchase that is begun, leave alone what is opened meanwhile', async () => {
+  it('T-67 a new price, and a purchase that is begun, leave alone what is opened meanwhile', async () => {
     await leaveDuring('/storage/request', () => one.renewQuote())
     expect([await page.kept(x.id), await page.kept(y.id)]).toEqual([x, y])
     await leaveDuring('/storage/request', () => one.begin({ units: 1 }))
     expect(await page.kept(y.id)).toEqual(y)
   })
 
-  it('T-78 a tab that is behind takes nothing back that another has noted', async () => {
+  it('T-67 a tab that is behind takes nothing back that another has noted', async () => {
     const other = page.newCheckout()
     await other.open(x.id)
     await other.renewQuote()
@@ -94,7 +94,7 @@ describe('purchases side by side', () => {
     expect(await page.kept(x.id)).toMatchObject({ isShownElsewhere: true, quotes: [{}, {}] })
   })
 
-  it('T-78 a purchase that another tab works on is not removed under it', { tags: ['nightly'] }, async () => {
+  it('T-67 a purchase that another tab works on is not removed under it', { tags: ['nightly'] }, async () => {
     const other = page.newCheckout()
     const held = page.hold('/payment/prepare')
     const paying = one.pay(await keyWallet(), legOf(x, 'USDC'))
@@ -108,7 +108,7 @@ describe('purchases side by side', () => {
   })
 })
 
-it('T-79 a receipt that cannot be kept is shown all the same, and nothing more can be paid', async () => {
+it('T-67 a receipt that cannot be kept is shown all the same, and nothing more can be paid', async () => {
   const checkout = page.newCheckout()
   const purchase = await begun(checkout)
   const tx = await payLeg(market.chains, legOf(purchase, 'SOL'), { payer: 3 })
@@ -149,7 +149,7 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
     return kept
   }
 
-  it('T-67 T-78 is listed, opened and paid as one of this release, and kept once', async () => {
+  it('T-67 is listed, opened and paid as one of this release, and kept once', async () => {
     const before = await market.treasury('USDC')
     const left = await leftBehind({ isShownElsewhere: true })
     const { allKept } = await import('../src/pages/buy/saved-purchases.ts')
@@ -165,7 +165,7 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
     expect(Object.keys(localStorage).filter((key) => key.endsWith(left.id))).toEqual([])
   })
 
-  it('T-67 T-78 is not paid again where its payment was signed', { tags: ['nightly'] }, async () => {
+  it('T-67 is not paid again where its payment was signed', { tags: ['nightly'] }, async () => {
     const before = await market.treasury('USDC')
     const one = page.newCheckout()
     const purchase = await begun(one)
@@ -185,7 +185,7 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
     expect((await market.treasury('USDC')) - before).toBe(BigInt((await page.kept(purchase.id))!.receipt!.paid_raw))
   })
 
-  it('T-78 keeps its receipt', async () => {
+  it('T-67 keeps its receipt', async () => {
     const { receipt } = await paidNow()
     const left = await leftBehind({ receipt })
     const checkout = page.newCheckout()

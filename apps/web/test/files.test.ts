@@ -176,7 +176,7 @@ describe('uploads', () => {
     expect(await page.getByText('cancelled.bin').count()).toBe(0)
   })
 
-  it('SESS-04 T-76 goes on behind other pages, and ends with the lock', async () => {
+  it('SESS-04 T-68 goes on behind other pages, and ends with the lock', async () => {
     const testbed = await newLocker()
     const { page } = await visitFiles(testbed)
     const uploads = page.getByRole('region', { name: 'Uploads', exact: true })
@@ -197,7 +197,7 @@ describe('uploads', () => {
     expect([await testbed.names(), await uploads.count()]).toEqual([[], 0])
   })
 
-  it('FILE-03 T-177 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
+  it('FILE-03 T-17 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
     const testbed = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
     const { page } = await visitFiles(testbed)
     await nameButton(page, 'a.txt').waitFor()
@@ -266,7 +266,7 @@ describe('the list', () => {
     expectCalm(page)
   })
 
-  it('FILE-13 T-75 selects and deletes with the keyboard, after a while in which that can be undone', async () => {
+  it('FILE-13 T-17 selects and deletes with the keyboard, after a while in which that can be undone', async () => {
     const testbed = await newLocker({ 'docs/a.txt': 'a', 'top.txt': 'top', 'Zeta.md': '#' })
     const { page } = await visitFiles(testbed, {})
     const deleteSelected = () =>
@@ -394,7 +394,7 @@ describe('a file', () => {
     await click(page, press)
   }
 
-  it('T-59 T-76 is decrypted in the page, as by the command line, until the page is locked', async () => {
+  it('T-59 T-68 is decrypted in the page, as by the command line, until the page is locked', async () => {
     const testbed = await newLocker()
     const identity = newIdentity()
     const note = await encrypted(Buffer.from('from the command line'), 'note.txt.age', identityKey([identity]))
@@ -444,7 +444,7 @@ describe('a file', () => {
     for (const secret of ['nobody reads', identity]) expect(sent.join('\n')).not.toContain(secret)
   })
 
-  it('T-69 whatever it is called and holds, its name is shown as it is and nothing of it runs', async () => {
+  it('T-09 whatever it is called and holds, its name is shown as it is and nothing of it runs', async () => {
     const markup = '<img src=x onerror=alert(1)>.html'
     const html =
       '<!doctype html><script>alert(1)</script><img src="https://elsewhere.example/x.png" onerror="alert(1)">'

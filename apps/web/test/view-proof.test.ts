@@ -16,7 +16,7 @@ const title = (
 describe('what the viewer says of a proof', () => {
   const proof = { file_entry: ENTRY, anchor: ANCHOR }
 
-  it('T-73 is proven only when the hash of the bytes is the one of the proof', () => {
+  it('T-09 is proven only when the hash of the bytes is the one of the proof', () => {
     expect(title(proof, { recorded: HASH })).toBe(t.proven)
     expect(title(proof, { computed: HASH })).toBe(t.proven)
     expect(title({ ...proof, anchor: null }, { computed: HASH })).toBe(t.signed)
@@ -40,11 +40,11 @@ describe('what the viewer says of a proof', () => {
     { file_entry: { size_bytes: '4', content_hash: HASH } },
     { file_entry: { size_bytes: 4, content_hash: 4 } },
     { file_entry: { size_bytes: 4 }, anchor: ANCHOR },
-  ])('T-73 an answer that is no proof says nothing: %j', (answer) => {
+  ])('T-09 an answer that is no proof says nothing: %j', (answer) => {
     expect(title(answer, { recorded: HASH, computed: HASH })).toBe(t.failed)
   })
 
-  it.each([null, 0, 'yesterday', 1e30, Number.NaN])('T-73 a time that is none is not shown: %j', (block_time) => {
+  it.each([null, 0, 'yesterday', 1e30, Number.NaN])('T-09 a time that is none is not shown: %j', (block_time) => {
     const said = proofStatus({ proof: { file_entry: ENTRY, anchor: { block_time } } }, { size: 4, hash: HASH }, HASH)
     expect(said).toEqual({ tone: 'good', title: t.proven, text: t.published })
   })

@@ -55,7 +55,7 @@ describe('the SDK bundled for a browser', () => {
     },
   )
 
-  it('ADD-09 ADD-16 AMB-62 T-59 uploads, encrypts, reads, attests, lists lockers and corrects its clock in a page of another origin', {
+  it('ADD-09 T-59 uploads, encrypts, reads, attests, lists lockers and corrects its clock in a page of another origin', {
     tags: ['nightly'],
   }, async () => {
     const testbed = await openTestbed({ FILE_LIMITS: 'part_bytes=131072' })

@@ -57,7 +57,7 @@ const signers: [string, () => Signer][] = [
 ]
 
 describe.each(signers)('a signer from %s', (_, make) => {
-  it('ENV-02 ENV-03 ENV-11 signs requests that the gateway accepts', async () => {
+  it('ENV-02 ENV-11 signs requests that the gateway accepts', async () => {
     const signer = make()
     const { locker_id } = await testbed.locker(signer)
     const { body } = await testbed.client({ signer }).call(lockerRecord, { params: { locker_id } })

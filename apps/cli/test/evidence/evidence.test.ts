@@ -73,7 +73,7 @@ describe('evidence', () => {
     expect(stdout).toMatch(/statement +1\n(.*\n)*signed by .* the signature holds/)
   })
 
-  it('ATT-06 EVID-11 MERK-17 VER-01 CLI-02 two attestations verify, each on its own and together as a chain', async () => {
+  it('ATT-06 MERK-17 two attestations verify, each on its own and together as a chain', async () => {
     expect((await ok('attest')).stdout).toContain('nothing has changed')
     await ok('bundle', '--statement', '1', '-o', path('1.json'))
     expect((await ok('bundle')).stdout).toBe(await readFile(path('whole.json'), 'utf8'))
@@ -95,7 +95,7 @@ describe('evidence', () => {
     expect(unsigned).toMatchObject({ exitCode: 3, stdout: includes('consistent, signer unknown') })
   })
 
-  it('ADD-18 T-58 a redacted bundle proves chosen files or all, and opens none', async () => {
+  it('ADD-18 T-33 a redacted bundle proves chosen files or all, and opens none', async () => {
     const chosen = await ok('bundle', '--redact', '--file', 'later.txt', '-o', path('chosen.json'))
     expect(chosen.stdout).toContain('proves 1 of 2 files')
     expect(chosen.stderr).not.toContain('can open')
@@ -118,7 +118,7 @@ describe('evidence', () => {
     expect(bundles).toMatchObject([{ redacted: { redaction: 'chosen_files', files_shown: 1, files: 2 } }])
   })
 
-  it('ADD-18 T-49 T-58 a bundle comes with a warning, unless the receipt id opens no file', async () => {
+  it('ADD-18 T-49 a bundle comes with a warning, unless the receipt id opens no file', async () => {
     const { receipt_id } = await home.testbed.locker(home.signer)
     await ok('put', path('attested/a.txt'), '-l', receipt_id)
     await ok('attest', '-l', receipt_id)

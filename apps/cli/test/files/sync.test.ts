@@ -181,7 +181,7 @@ describe('svc sync from the locker', () => {
     expect(await readFile(work('elsewhere/x'), 'utf8')).toBe('mine')
   })
 
-  it('T-62 hostile names and links lead nowhere outside the folder, and nothing outside is deleted', async () => {
+  it('T-06 hostile names and links lead nowhere outside the folder, and nothing outside is deleted', async () => {
     const outside = await home.write('outside', { mine: 'mine' })
     await mkdir(work())
     await symlink(outside, work('sub'))
@@ -197,7 +197,7 @@ describe('svc sync from the locker', () => {
     expect(await readdir(home.folder)).not.toContain('evil')
   })
 
-  it('T-62 a file that would begin with a dot at the top of the folder is not written', async () => {
+  it('T-06 a file that would begin with a dot at the top of the folder is not written', async () => {
     await write({ x: '1' })
     await ok('put', work('x'), '--as', 'home/.bashrc')
     const { exitCode, stdout } = await svc('sync', ':home', work('out'))

@@ -85,7 +85,7 @@ export function registerJobs(context: Context): void {
   }
 }
 
-/** An error that would be a 4xx on the wire stays one, however often the job is repeated (AMB-44). */
+/** An error that would be a 4xx on the wire stays one, however often the job is repeated (INT-05). */
 function giveUpOnRefusal(error: unknown): never {
   if (error instanceof ServiceError && (error.status < 500 || error.code === 'LOCKER_CAPACITY_EXCEEDED'))
     throw new PermanentError(error.code, { cause: error })

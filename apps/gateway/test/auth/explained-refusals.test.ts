@@ -94,7 +94,7 @@ describe('a refused envelope', () => {
     expect(Object.keys(wrong.details).toSorted()).toEqual(['layer', 'next_best_method', 'recovery_hint'])
   })
 
-  it('AMB-94 an envelope for another locker says which one the request is about', async () => {
+  it('ENV-12 an envelope for another locker says which one the request is about', async () => {
     const { error, details } = await refuse({ lockerId: 'locker_000000000000', receiptId: '' })
     expect([error, details]).toMatchObject(['LOCKER_ID_MISMATCH', { expected: locker.lockerId }])
   })

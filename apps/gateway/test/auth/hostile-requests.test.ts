@@ -38,7 +38,7 @@ it.each<[string, (bytes: Uint8Array) => string]>([
   ['hex', (bytes) => toHex(signer.sign(bytes))],
   ['the header instead of its bytes', (bytes) => toBase58(signer.sign(utf8(toBase64Url(bytes))))],
   ["an EVM wallet's", (bytes) => personalSign(bytes, privateKey)],
-])('ENV-02 ENV-17 T-14 refuses %s as an Ed25519 signature', async (_, signature) => {
+])('ENV-02 T-14 refuses %s as an Ed25519 signature', async (_, signature) => {
   expectRefusal(await read(locker, signature), 403, 'SIGNATURE_INVALID')
 })
 
@@ -78,7 +78,7 @@ describe('secp256k1', () => {
   it.each<[string, (bytes: Uint8Array) => string]>([
     ['with 0x', good],
     ['without 0x, in upper case', (bytes) => good(bytes).slice(2).toUpperCase()],
-  ])('ENV-03 AMB-26 accepts a secp256k1 signature %s', async (_, signature) => {
+  ])('ENV-03 accepts a secp256k1 signature %s', async (_, signature) => {
     expect((await read(evmLocker, signature)).status).toBe(200)
   })
 
@@ -86,11 +86,11 @@ describe('secp256k1', () => {
     ['a digest without the prefix', (bytes) => signedDigest(keccak256(bytes))],
     ["another wallet's", (bytes) => personalSign(bytes, seed)],
     ['an Ed25519 signature', (bytes) => toBase58(signer.sign(bytes))],
-  ])('ENV-03 ENV-17 AMB-26 T-14 refuses %s as a secp256k1 signature', async (_, signature) => {
+  ])('ENV-03 T-14 refuses %s as a secp256k1 signature', async (_, signature) => {
     expectRefusal(await read(evmLocker, signature), 403, 'SIGNATURE_INVALID')
   })
 
-  it('AMB-26 compares the address of the owner without regard to case', async () => {
+  it('ENV-03 compares the address of the owner without regard to case', async () => {
     const { db } = instance.gateway.context.database
     const setOwner = (owner: string) =>
       writable(db).updateTable('lockers').set({ owner }).where('locker_id', '=', evmLocker.lockerId).execute()
@@ -118,12 +118,12 @@ describe('paths that match', () => {
   it.each([
     { target: '/%76%31/lockers/ID/%72%65%63%6f%72%64' },
     { signed: '/v1/lockers/ID/%72ecord', target: '/v1/lockers/ID/r%65cord' },
-  ])('T-05 AMB-27 decodes each path segment once: %j', async (paths) => {
+  ])('T-05 ENV-06 decodes each path segment once: %j', async (paths) => {
     expect((await readAt(paths)).status).toBe(200)
   })
 
   it.each([{ target: `${RECORD}?x=%2e%2e/../#?` }, { signed: `${RECORD}?x=1&y=%20`, target: `${RECORD}?x=1&y=%20` }])(
-    'AMB-27 accepts a signed path without its query, or with the exact query: %j',
+    'ENV-06 accepts a signed path without its query, or with the exact query: %j',
     async (paths) => {
       expect((await readAt(paths)).status).toBe(200)
     },
@@ -150,7 +150,7 @@ describe('paths that do not match', () => {
     { signed: `${RECORD}?x=1`, target: `${RECORD}?x=%31` },
     { target: '/v1/storage/%6detadata/ID' },
     { target: `${RECORD}#x` },
-  ])('ENV-06 T-05 AMB-27 refuses an envelope for another path: %j', async (paths) => {
+  ])('ENV-06 T-05 refuses an envelope for another path: %j', async (paths) => {
     expectRefusal(await readAt(paths), 403, 'PATH_MISMATCH')
   })
 

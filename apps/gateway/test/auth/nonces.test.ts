@@ -48,14 +48,14 @@ forEachDatabaseInGate('nonces', (database) => {
     expect(first.every((isFirst, i) => isFirst !== second[i])).toBe(true)
   })
 
-  it('AMB-29 counts a nonce separately for each signer', async () => {
+  it('ENV-13 counts a nonce separately for each signer', async () => {
     const useNonce = createNonces(commit)
     const { nonce } = nonceOf()
     const uses = ['ann', 'bob', 'ann', 'bob'].map((signer) => useNonce(nonceOf({ signer, nonce })))
     expect(await Promise.all(uses)).toEqual([true, true, false, false])
   })
 
-  it('AMB-29 T-04 keeps a nonce as long as its envelope may still be used', async () => {
+  it('ENV-13 T-04 keeps a nonce as long as its envelope may still be used', async () => {
     const useNonce = createNonces(commit)
     const [old, last, young] = [
       nonceOf({ forget_at: 1999 }),
@@ -90,7 +90,7 @@ forEachDatabaseInGate('nonces', (database) => {
     const reading = () =>
       draft(instance, locker, { method: 'GET', target: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] })
 
-    it('ENV-13 AMB-29 accepts a nonce once over all lockers and methods of a signer', async () => {
+    it('ENV-13 accepts a nonce once over all lockers and methods of a signer', async () => {
       const other = await instance.locker(owner)
       const { nonce } = reading().envelope
       const first = reading()
@@ -102,7 +102,7 @@ forEachDatabaseInGate('nonces', (database) => {
       expectRefusal(await sendDraft(instance, second), 403, 'NONCE_REPLAYED')
     })
 
-    it('AMB-29 uses up the nonce of a request that fails later', async () => {
+    it('ENV-13 uses up the nonce of a request that fails later', async () => {
       const target = `/v1/lockers/${locker.lockerId}/operators/nobody`
       const removing = draft(instance, locker, { method: 'DELETE', target, ops: ['locker:admin'] })
       expectRefusal(await sendDraft(instance, removing), 404, 'OPERATOR_NOT_FOUND')
@@ -117,7 +117,7 @@ forEachDatabaseInGate('nonces', (database) => {
       expectRefusal(await sendDraft(instance, adding), 403, 'NONCE_REPLAYED')
     })
 
-    it('AMB-29 T-04 keeps a nonce for a minute after its envelope ends', async () => {
+    it('ENV-13 T-04 keeps a nonce for a minute after its envelope ends', async () => {
       const { envelope } = reading()
       envelope.iat += 30
       envelope.exp += 30
@@ -126,7 +126,7 @@ forEachDatabaseInGate('nonces', (database) => {
       expect(row).toEqual([{ signer: owner.identity, nonce: envelope.nonce, forget_at: envelope.exp + 60 }])
     })
 
-    it('AMB-29 T-04 refuses a used nonce after a restart and in another gateway', async () => {
+    it('ENV-13 T-04 refuses a used nonce after a restart and in another gateway', async () => {
       const request = reading()
       expect((await sendDraft(instance, request)).status).toBe(200)
       const another = await openTestGateway({ DATABASE_URL: database.url })

@@ -26,7 +26,7 @@ const remove = (locker: TestLocker, { identity }: Identity, who = locker.owner) 
   locker.call(EVERY_OP, 'DELETE', `/operators/${identity}`, undefined, who)
 
 describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
-  it('OPER-05 OPER-03 AMB-89 ERR-14 T-28 lets only the owner manage the locker, whatever ops an operator claims', async () => {
+  it('OPER-03 ERR-14 lets only the owner manage the locker, whatever ops an operator claims', async () => {
     const owner = createOwner()
     const operator = ed25519Identity()
     const locker = await instance.locker(owner, { operators: [operator] })
@@ -48,7 +48,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     }
   })
 
-  it('OPER-06 ERR-15 AMB-20 refuses keys that are not registered', async () => {
+  it('OPER-06 ERR-15 refuses keys that are not registered', async () => {
     const locker = await instance.locker(createOwner(), { operators: [ed25519Identity()] })
     for (const stranger of [ed25519Identity(), evmIdentity()]) {
       expectRefusal(await read(locker, stranger), 403, 'SIGNATURE_INVALID')
@@ -75,14 +75,14 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
 })
 
 describe('a signature algorithm that does not fit the owner', () => {
-  it('ENV-11 AMB-28 never accepts secp256k1 for the locker of an Ed25519 owner', async () => {
+  it('ENV-11 never accepts secp256k1 for the locker of an Ed25519 owner', async () => {
     const owner = ed25519Identity()
     const locker = await instance.locker(owner, { operators: [ed25519Identity()] })
     expectRefusal(await read(locker, evmIdentity()), 403, 'SIGNATURE_INVALID')
     expectRefusal(await read(locker, { ...owner, sigAlg: 'secp256k1' }), 403, 'SIGNATURE_INVALID')
   })
 
-  it('ENV-11 AMB-28 accepts ed25519 for the locker of an EVM owner only from an operator', async () => {
+  it('ENV-11 accepts ed25519 for the locker of an EVM owner only from an operator', async () => {
     const owner = evmIdentity()
     const operator = ed25519Identity()
     const locker = await instance.locker(owner, { operators: [operator] })
@@ -111,7 +111,7 @@ describe('an owner that is also an operator', () => {
   })
 })
 
-it('T-29 does not mix up lockers that are looked up in one batch', async () => {
+it('T-28 does not mix up lockers that are looked up in one batch', async () => {
   const lockers = await Promise.all(Array.from({ length: 30 }, () => instance.locker(ed25519Identity())))
   const own = lockers.map((locker) => read(locker, locker.owner))
   const others = lockers.map((locker, i) => read(locker, lockers[(i + 1) % lockers.length]!.owner))

@@ -291,7 +291,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
     await expectUnchanged()
   })
 
-  it('T-37 T-164 refuses every command that writes, shows what others show, and nothing changes', async () => {
+  it('T-37 refuses every command that writes, shows what others show, and nothing changes', async () => {
     const { ids, variables, folder } = story
     const because = ['--reason', 'a test']
     const lockers = () => import('../../src/bin/lockers.ts')
@@ -386,7 +386,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
   })
 })
 
-it('T-37 T-109 an upload that began before the database was exchanged changes nothing', {
+it('T-37 T-14 an upload that began before the database was exchanged changes nothing', {
   tags: ['nightly'],
 }, async () => {
   const fresh = await createFreshDatabase('postgres')

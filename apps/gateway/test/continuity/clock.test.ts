@@ -31,7 +31,7 @@ async function healthWhere(holds: (health: Health) => boolean): Promise<Health> 
 const create = (filename: string) =>
   locker.call(['locker:write'], 'POST', '/files', { filename, content_type: 'text/plain' })
 
-it('T-152 a replica whose clock is not that of the database sells and signs nothing, begins no job, and recovers', {
+it('T-88 a replica whose clock is not that of the database sells and signs nothing, begins no job, and recovers', {
   tags: ['nightly'],
 }, async () => {
   const { queue } = instance.gateway.context
@@ -58,7 +58,7 @@ it('T-152 a replica whose clock is not that of the database sells and signs noth
   expect((await queue.drain()).done).toBeGreaterThan(0)
 })
 
-it('T-152 a difference within the tolerance changes nothing', async () => {
+it('T-88 a difference within the tolerance changes nothing', async () => {
   expect((await jump(20)).status).toBe('ok')
   expect((await create('c')).status).toBe(200)
 })

@@ -11,7 +11,7 @@ import { openPostgresLine } from './postgres-line.ts'
 
 const CONNECTIONS = 4
 
-it('T-37 T-160 T-161 what a failover takes back right after its commit is not answered as done', {
+it('T-37 T-161 what a failover takes back right after its commit is not answered as done', {
   tags: ['nightly'],
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-failover-'))

@@ -81,7 +81,7 @@ forEachDatabase('a journal', ({ dialect }) => {
     expect((await revoke()).status).toBe(200)
   })
 
-  it('ADD-29 T-160 of which a file is gone, or damaged in its first line, is named', {
+  it('ADD-29 T-37 of which a file is gone, or damaged in its first line, is named', {
     tags: ['nightly'],
   }, async () => {
     const { exchange, revoke, files, replay, logbook, instance } = await open()
@@ -107,7 +107,7 @@ forEachDatabase('a journal', ({ dialect }) => {
   })
 
   it.runIf(isRoot)(
-    'ADD-29 T-160 on a full or read-only disk refuses changes, and goes on by itself when there is room',
+    'ADD-29 T-37 on a full or read-only disk refuses changes, and goes on by itself when there is room',
     async () => {
       const { instance, exchange, revoke, record, files, logbook } = await open()
       await instance().close()
@@ -139,7 +139,7 @@ forEachDatabase('a journal', ({ dialect }) => {
   )
 })
 
-it('T-37 T-160 what another server may have taken back is not answered as done, and is compared with it', async () => {
+it('T-37 what another server may have taken back is not answered as done, and is compared with it', async () => {
   const instance = await openTestGateway()
   onTestFinished(instance.close)
   const { database, log } = instance.gateway.context
@@ -174,7 +174,7 @@ it('T-37 T-160 what another server may have taken back is not answered as done, 
   expect(await pending()).not.toContain('a change')
 })
 
-it('T-37 T-160 what was in a file that somebody removed is written again', async () => {
+it('T-37 what was in a file that somebody removed is written again', async () => {
   const fresh = await createFreshDatabase('sqlite')
   const instance = await openTestGateway({ DATABASE_URL: fresh.url })
   const { lockerId } = await instance.locker(owner)

@@ -70,7 +70,7 @@ forEachDatabase('what a process has committed and not written to its journal', (
     return (await read()).slice(before.length)
   }
 
-  it('T-160 T-37 is written before receipts and lockers are shown or opened', async () => {
+  it('T-37 is written before receipts and lockers are shown or opened', async () => {
     const { call, send } = gateway.instance()
     const first = await seedReceipt(context(), seed)
     const receipt = (key: string) => ({ kind: 'receipt', key }) as const
@@ -109,7 +109,7 @@ forEachDatabase('what a process has committed and not written to its journal', (
     for (const again of [byPayment, list, record]) expect(await gains(again)).toEqual([])
   })
 
-  it('T-160 T-161 is written before a change of access is refused because it was made, and before keys are shown', async () => {
+  it('T-37 T-161 is written before a change of access is refused because it was made, and before keys are shown', async () => {
     const { lockerId: locker_id, call } = await gateway.locker(owner, [operator])
     const { database } = context()
     const row = () =>

@@ -64,7 +64,7 @@ const heal = async (machine: string, ...options: string[]) => {
   return (await runCommand(args, { SVC_MODE: 'development', ...variablesOf(machine) })).stdout
 }
 
-it('T-163 what one of two replicas has noted and the database lost stops both until it is healed', async () => {
+it('T-37 what one of two replicas has noted and the database lost stops both until it is healed', async () => {
   const locker = await first.locker(owner)
   await copyDatabase(database, 'live')
   for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
@@ -87,7 +87,7 @@ it('T-163 what one of two replicas has noted and the database lost stops both un
   expect((await revoke(second, locker)).status).toBe(200)
 })
 
-it('T-161 T-163 what two machines have changed is changed again in its order, whichever is replayed first', {
+it('T-161 T-37 what two machines have changed is changed again in its order, whichever is replayed first', {
   tags: ['nightly'],
 }, async () => {
   clock.advance(60)
@@ -117,7 +117,7 @@ it('T-161 T-163 what two machines have changed is changed again in its order, wh
   expect(record.body.operators).toEqual([])
 })
 
-it('T-163 a machine that is gone is waited for on another history, until it is given up; one that stopped in order is not', {
+it('T-37 a machine that is gone is waited for on another history, until it is given up; one that stopped in order is not', {
   tags: ['nightly'],
 }, async () => {
   const locker = await first.locker(owner)
@@ -140,7 +140,7 @@ it('T-163 a machine that is gone is waited for on another history, until it is g
   expect((await revoke(first, locker)).status).toBe(200)
 })
 
-it('T-37 T-163 an envelope that was used at one replica is refused by the other after the loss of its nonce', async () => {
+it('T-37 an envelope that was used at one replica is refused by the other after the loss of its nonce', async () => {
   clock.advance(60)
   const locker = await first.locker(owner)
   await copyDatabase(database, 'live')

@@ -125,45 +125,42 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
   it.each([
     ['replay', []],
     ['accepting what cannot be replayed', ['--accept']],
-  ])(
-    'T-161 T-164 ADD-57 is behind until it is healed by %s: nobody who was shut out comes in again',
-    async (_, options) => {
-      const { shared, revoked, linked, rotated, rotatedLink, frozen, thawed, given, newKey } = made
-      const { walletKeys, byOperator, byOwner, published } = made
-      await gateway.exchange('backup')
-      const behind = await healthIn(gateway.instance().gateway, 'behind')
-      expect(behind.continuity).toMatchObject({ missing_revocations: 16, missing_statements: 0, missing_payments: 0 })
-      expect(JSON.stringify(behind)).not.toContain(shared.lockerId)
-      expectRefusal(await admin(shared, 'POST', '/revoke', {}), 503, 'database_behind')
-      const refused = await command('lockers', 'freeze', shared.lockerId, '--reason', 'a test')
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('the database is older')])
-      expect(await opens(byOperator)).toBe(200)
+  ])('T-161 ADD-29 is behind until it is healed by %s: nobody who was shut out comes in again', async (_, options) => {
+    const { shared, revoked, linked, rotated, rotatedLink, frozen, thawed, given, newKey } = made
+    const { walletKeys, byOperator, byOwner, published } = made
+    await gateway.exchange('backup')
+    const behind = await healthIn(gateway.instance().gateway, 'behind')
+    expect(behind.continuity).toMatchObject({ missing_revocations: 16, missing_statements: 0, missing_payments: 0 })
+    expect(JSON.stringify(behind)).not.toContain(shared.lockerId)
+    expectRefusal(await admin(shared, 'POST', '/revoke', {}), 503, 'database_behind')
+    const refused = await command('lockers', 'freeze', shared.lockerId, '--reason', 'a test')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('the database is older')])
+    expect(await opens(byOperator)).toBe(200)
 
-      const replayed = await command('replay', '--reason', 'a backup was restored', ...options)
-      expect(replayed.code, replayed.stdout + replayed.stderr).toBe(0)
-      await healthIn(gateway.instance().gateway, 'current')
-      expect((await examineDatabase(operations())).missing.counts).toEqual({})
+    const replayed = await command('replay', '--reason', 'a backup was restored', ...options)
+    expect(replayed.code, replayed.stdout + replayed.stderr).toBe(0)
+    await healthIn(gateway.instance().gateway, 'current')
+    expect((await examineDatabase(operations())).missing.counts).toEqual({})
 
-      expectRefusal(await shared.call(['locker:list'], 'GET', '/files', undefined, operator), 403, 'SIGNATURE_INVALID')
-      expect((await recordOf(shared)).operators).toEqual([])
-      expect(await listKeys(shared)).toEqual([])
-      expect([await opens(byOperator), await opens(byOwner)]).toEqual([403, 403])
-      expect(await opens(await download(revoked))).toBe(200)
-      for (const locker of [linked, rotated]) expect(await opens(`/v1/r/${locker.receiptId}/f/a.txt`)).toBe(404)
-      expect((await recordOf(linked)).public_link).toMatchObject({ status: 'closed' })
-      expect((await recordOf(rotated)).public_link).toEqual(rotatedLink)
-      expect((await recordOf(given)).operators).toEqual([operator.identity])
-      expect(await listKeys(given)).toMatchObject([{ access_key_id: newKey.access_key_id }])
-      const keysOfWallet = (await listWalletKeys(gateway.instance(), owner)).map(({ access_key_id }) => access_key_id)
-      expect(keysOfWallet.sort()).toEqual(walletKeys.map(({ access_key_id }) => access_key_id).sort())
-      const opened = await found(gateway.instance(), walletKeys[1]!)
-      expect(opened).toMatchObject({ wallet: owner.identity, epochs: { [revoked.lockerId]: 1 } })
-      expect((await recordOf(frozen)).restriction).toMatchObject({ state: 'taken_down', notice: 'by order' })
-      expect((await recordOf(thawed)).restriction ?? null).toBeNull()
-      const keys = (await (await fetch(urlOf('/v1/keys'))).json()) as SigningKeys
-      expect(keys).toEqual(published)
-      expect(keys.next).toBeUndefined()
-      expect(keys.keys.find(({ public_key_hex }) => public_key_hex === OLD_KEY)?.revoked_since).toBeDefined()
-    },
-  )
+    expectRefusal(await shared.call(['locker:list'], 'GET', '/files', undefined, operator), 403, 'SIGNATURE_INVALID')
+    expect((await recordOf(shared)).operators).toEqual([])
+    expect(await listKeys(shared)).toEqual([])
+    expect([await opens(byOperator), await opens(byOwner)]).toEqual([403, 403])
+    expect(await opens(await download(revoked))).toBe(200)
+    for (const locker of [linked, rotated]) expect(await opens(`/v1/r/${locker.receiptId}/f/a.txt`)).toBe(404)
+    expect((await recordOf(linked)).public_link).toMatchObject({ status: 'closed' })
+    expect((await recordOf(rotated)).public_link).toEqual(rotatedLink)
+    expect((await recordOf(given)).operators).toEqual([operator.identity])
+    expect(await listKeys(given)).toMatchObject([{ access_key_id: newKey.access_key_id }])
+    const keysOfWallet = (await listWalletKeys(gateway.instance(), owner)).map(({ access_key_id }) => access_key_id)
+    expect(keysOfWallet.sort()).toEqual(walletKeys.map(({ access_key_id }) => access_key_id).sort())
+    const opened = await found(gateway.instance(), walletKeys[1]!)
+    expect(opened).toMatchObject({ wallet: owner.identity, epochs: { [revoked.lockerId]: 1 } })
+    expect((await recordOf(frozen)).restriction).toMatchObject({ state: 'taken_down', notice: 'by order' })
+    expect((await recordOf(thawed)).restriction ?? null).toBeNull()
+    const keys = (await (await fetch(urlOf('/v1/keys'))).json()) as SigningKeys
+    expect(keys).toEqual(published)
+    expect(keys.next).toBeUndefined()
+    expect(keys.keys.find(({ public_key_hex }) => public_key_hex === OLD_KEY)?.revoked_since).toBeDefined()
+  })
 })

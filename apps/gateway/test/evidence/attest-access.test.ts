@@ -28,7 +28,7 @@ function call(changes: Partial<SignedCall> = {}, who: Identity = locker.owner) {
   return instance.call(who, { method: 'POST', path, ops: ['locker:attest'], receiptId, ...changes })
 }
 
-it('ATT-22 ENV-21 AMB-89 T-28 operators, whatever ops they claim, strangers and unsigned calls may not attest', async () => {
+it('ATT-22 OPER-05 operators, whatever ops they claim, strangers and unsigned calls may not attest', async () => {
   expectRefusal(await call({}, operator), 403, 'OWNER_REQUIRED')
   expectRefusal(await call({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
   expectRefusal(await call({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
@@ -51,7 +51,7 @@ it('T-10 a signer may attest so many times a minute', async () => {
   await strict.close()
 })
 
-it('ENV-12 AMB-04 AMB-94 the envelope must name the receipt of the query, which is checked before any lookup', async () => {
+it('ENV-12 AMB-04 the envelope must name the receipt of the query, which is checked before any lookup', async () => {
   const another = await instance.receipt(locker.owner)
   const unknown = `rcpt_${'0'.repeat(32)}`
   for (const receiptId of [another, unknown, '']) expectRefusal(await call({ receiptId }), 401, 'RECEIPT_ID_MISMATCH')

@@ -60,7 +60,7 @@ forEachDatabase('attesting in a job', (database) => {
   const drain = () => instance.gateway.context.queue.drain()
   const deadLetters = () => instance.gateway.context.queue.deadLetters()
 
-  it('ATT-05 ATT-09 STATE-09 SHAPE-11 answers at once with a pending stub, and the job writes the record', async () => {
+  it('ATT-09 STATE-09 answers at once with a pending stub, and the job writes the record', async () => {
     await locker.put('a', 'a')
     const { receiptId: receipt_id, lockerId: locker_id } = locker
     const { baseUrl } = instance.gateway.context.config.http
@@ -115,7 +115,7 @@ forEachDatabase('attesting in a job', (database) => {
     }
     beforeEach(() => useUpTheDay('first'))
 
-    it('T-173 ADD-59 refuses another with the time to wait, and still answers what has not changed', async () => {
+    it('T-34 ADD-59 refuses another with the time to wait, and still answers what has not changed', async () => {
       expect(await attest(instance, locker)).toMatchObject({ unchanged: true })
       expect((await queueToAttest(instance, locker)).attestation_status).toBe('computed')
       await locker.put('a', 'more')
@@ -131,7 +131,7 @@ forEachDatabase('attesting in a job', (database) => {
       expectRefusal(await askToAttest(instance, locker), 429, 'RATE_LIMITED')
     })
 
-    it('T-173 ADD-59 regains them sooner with more units, and all of them in a day', async () => {
+    it('T-34 ADD-59 regains them sooner with more units, and all of them in a day', async () => {
       await locker.put('a', 'more')
       const { db } = instance.gateway.context.database
       const terms = JSON.parse((await lockerRow(instance, locker)).terms) as { storage_limit_bytes: number }
@@ -146,7 +146,7 @@ forEachDatabase('attesting in a job', (database) => {
       expectRefusal(await askToAttest(instance, locker), 429, 'RATE_LIMITED')
     })
 
-    it('T-173 makes one statement of all later changes, and lets the operator make more', async () => {
+    it('T-34 makes one statement of all later changes, and lets the operator make more', async () => {
       const { queue, database } = instance.gateway.context
       const payload = { receipt_id: locker.receiptId }
       await locker.put('a', 'more')
@@ -166,7 +166,7 @@ forEachDatabase('attesting in a job', (database) => {
     })
   })
 
-  it('AMB-44 makes a job that can never succeed a dead letter, and deletes its stub', async () => {
+  it('INT-05 makes a job that can never succeed a dead letter, and deletes its stub', async () => {
     await locker.put('a', 'a')
     const { job_id } = await queueToAttest(instance, locker)
     await rm(await objectPath(instance, locker, 'a'))
@@ -180,7 +180,7 @@ forEachDatabase('attesting in a job', (database) => {
     expect(await statusOf(instance, locker)).toMatchObject({ status: 'computed', sequence: 1 })
   })
 
-  it('AMB-44 STATE-09 keeps the stub after a temporary failure, and retries the job', async () => {
+  it('INT-05 STATE-09 keeps the stub after a temporary failure, and retries the job', async () => {
     await locker.put('a', 'a')
     await queueToAttest(instance, locker)
     isStorageDown = true
@@ -193,7 +193,7 @@ forEachDatabase('attesting in a job', (database) => {
     expect(await statusOf(instance, locker)).toMatchObject({ status: 'computed', sequence: 1 })
   })
 
-  it('AMB-44 makes a job a dead letter after its last attempt failed', async () => {
+  it('INT-05 makes a job a dead letter after its last attempt failed', async () => {
     await locker.put('a', 'a')
     const { job_id } = await queueToAttest(instance, locker)
     isStorageDown = true

@@ -26,7 +26,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
   }
   const records = () => expectChain(instance, locker)
 
-  it('FILE-32 EVT-03 AMB-59 makes a statement, even the first one, without a pending stub', async () => {
+  it('FILE-32 EVT-03 makes a statement, even the first one, without a pending stub', async () => {
     await upload(instance, locker, 'a', 'a')
     expect((await confirm(instance, locker, 'a')).status).toBe(200)
     expect(await statusOf(instance, locker)).toBeNull()
@@ -38,7 +38,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([1, 2])
   })
 
-  it('FILE-32 SHAPE-24 makes one statement for a whole batch, and none if nothing was confirmed', async () => {
+  it('FILE-32 FILE-25 makes one statement for a whole batch, and none if nothing was confirmed', async () => {
     const names = ['a', 'b', 'c']
     for (const name of names) await upload(instance, locker, name, name)
     await locker.put('closely followed', 'by the batch')
@@ -51,7 +51,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([4])
   })
 
-  it('FILE-32 EVT-03 T-34 the same bytes uploaded again make no statement, by job or on request', async () => {
+  it('FILE-32 EVT-03 the same bytes uploaded again make no statement, by job or on request', async () => {
     await locker.put('a', 'a')
     await drain()
     const [first] = await records()

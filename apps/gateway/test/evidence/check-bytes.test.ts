@@ -40,7 +40,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     return reply.body.details
   }
 
-  it('EVID-13 AMB-34 names its check mode, and reads every confirmed object once per statement', async () => {
+  it('EVID-13 names its check mode, and reads every confirmed object once per statement', async () => {
     await locker.put('unconfirmed', 'x', { confirm: false })
     const { attestation } = await attest(instance, locker)
     expect(attestation).toMatchObject({ check_mode: 'bytes_hashed', file_count: 3, manifest_file_count: 4 })
@@ -54,7 +54,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     expect(storage.reads).toHaveLength(3 + 1 + 4)
   })
 
-  it('AMB-34 AMB-44 T-17 fails if bytes changed on the disk, names the files, and writes nothing', async () => {
+  it('EVID-13 INT-05 fails if bytes changed on the disk, names the files, and writes nothing', async () => {
     const path = await pathOf('b')
     const original = await readFile(path)
     await writeFile(path, Buffer.from(original).fill('x'))
@@ -90,7 +90,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     expect(check_mode).toBe('bytes_hashed')
   })
 
-  it('T-31 answers 503 if storage is down, not that bytes changed', async () => {
+  it('T-139 answers 503 if storage is down, not that bytes changed', async () => {
     storage.failRead()
     expectRefusal(await askToAttest(instance, locker), 503, 'STORAGE_UNAVAILABLE')
     expect((await attest(instance, locker)).attestation.file_count).toBe(3)

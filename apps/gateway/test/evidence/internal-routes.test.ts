@@ -15,7 +15,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
   const locker = forEachTest(() => instance.locker(ed25519Identity()))
   const post = <Body>(name: string, body: unknown) => instance.send<Body>('POST', `/v1/internal/${name}`, body)
 
-  it('INT-01 INT-05 SHAPE-41 attest works as it does for the owner, and with force makes a new statement every time', async () => {
+  it('INT-01 INT-02 attest works as it does for the owner, and with force makes a new statement every time', async () => {
     await locker.put('a', 'a')
     const { receiptId: receipt_id } = locker
     const first = await post<AttestAnswer>('attest', { receipt_id, push: true })
@@ -29,7 +29,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
     expect(await expectChain(instance, locker)).toHaveLength(2)
   })
 
-  it('AMB-44 INT-05 answer 4xx to what can never succeed, so that queues drop it', async () => {
+  it('INT-05 answer 4xx to what can never succeed, so that queues drop it', async () => {
     const { receiptId: receipt_id } = locker
     expectRefusal(await post('attest', { receipt_id }), 409, 'EMPTY_FILE_LIST')
     expectRefusal(await post('attest', { receipt_id: UNKNOWN }), 404, 'receipt_not_found')
@@ -43,7 +43,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
     expectRefusal(await post('cron-attest', { dry_run: 'perhaps' }), 422, 'validation_error')
   })
 
-  it('INT-02 SHAPE-41 AMB-79 attest-payment records the code of a payment once, and bridge-retry has nothing to retry', async () => {
+  it('INT-02 ATT-18 attest-payment records the code of a payment once, and bridge-retry has nothing to retry', async () => {
     const { receiptId: receipt_id } = locker
     const { body } = await instance.send<Parameters<typeof paymentAttCode>[0]>('GET', `/v1/receipts/${receipt_id}`)
     const expected = { ok: true, receipt_id, att_code: paymentAttCode(body), recorded: true }
@@ -59,7 +59,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
     expect((await post('bridge-retry', {})).body).toEqual({ ok: true, attempted: 0, succeeded: 0, failed: 0 })
   })
 
-  it('INT-03 INT-07 STATE-14 AMB-38 attest-health counts attestations by status and has the age of the oldest that is not final', async () => {
+  it('INT-07 STATE-14 attest-health counts attestations by status and has the age of the oldest that is not final', async () => {
     const { db } = instance.gateway.context.database
     await writable(db).deleteFrom('attestations').execute()
     const health = async () => (await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')).body

@@ -99,7 +99,7 @@ it('T-140 every bound that is written down is of an endpoint that anybody may ca
   expect(names).toEqual(expect.arrayContaining(Object.keys(BOUNDS)))
 })
 
-it('T-146 requests for its state that arrive together share one look', async () => {
+it('T-10 requests for its state that arrive together share one look', async () => {
   const { providers } = instance.gateway.context
   const look = providers.health.bind(providers)
   const gate = Promise.withResolvers<void>()
@@ -119,7 +119,7 @@ it('T-146 requests for its state that arrive together share one look', async () 
   }
 })
 
-it('T-144 callers who are not known are refused without a byte of a long body', async () => {
+it('T-11 callers who are not known are refused without a byte of a long body', async () => {
   const long = gatewayEndpoints.filter(
     ({ auth, maxBodyBytes, takesBytes }) => auth !== 'public' && (takesBytes || maxBodyBytes !== undefined),
   )
@@ -135,7 +135,7 @@ it('T-144 callers who are not known are refused without a byte of a long body', 
   }
 })
 
-it('T-144 the signature of an envelope is checked before its long body is read', async () => {
+it('T-11 the signature of an envelope is checked before its long body is read', async () => {
   const { lockerId, receiptId } = await instance.locker(ed25519Identity())
   const path = `/v1/lockers/${lockerId}/files/batch`
   const { headers } = instance.sign(ed25519Identity(), {
@@ -189,7 +189,7 @@ describe('a flood of each request', () => {
     await expect.poll(() => process.getActiveResourcesInfo().filter((name) => POOL_WORK.test(name))).toEqual([])
   })
 
-  it('T-147 makes the database read no whole table that grows', expectNoScan)
+  it('T-10 makes the database read no whole table that grows', expectNoScan)
 })
 
 interface Flood extends Flooded {

@@ -75,7 +75,7 @@ async function staged(): Promise<number> {
   return entries.filter((one) => one.isFile()).length
 }
 
-it.each(PROVIDERS)('FILE-01 FILE-30 SHAPE-23 %s keeps a file, and removes its bytes where it can', async (provider) => {
+it.each(PROVIDERS)('FILE-01 FILE-30 %s keeps a file, and removes its bytes where it can', async (provider) => {
   const isStaged = isSlow(provider)
   const locker = await instance.locker(ed25519Identity(), { provider })
   const refOf = async () => (await manifestOf(locker)).files[0]!.provider_ref

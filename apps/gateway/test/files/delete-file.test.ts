@@ -20,7 +20,7 @@ const create = (filename: string) => locker.call(['locker:write'], 'POST', '/fil
 const statOf = (id: string | null) =>
   instance.gateway.context.providers.named('gcs').stat({ id: id as string, ref: null })
 
-it('FILE-16 SHAPE-23 delete removes the file from list and manifest, and its bytes from the storage', async () => {
+it('FILE-16 delete removes the file from list and manifest, and its bytes from the storage', async () => {
   const { object_id } = await storeFile(instance, locker, 'docs/a.txt', 'hello')
   await storeFile(instance, locker, 'kept', 'bytes')
   const before = await lockerRow(instance, locker)
@@ -58,7 +58,7 @@ it('FILE-16 an object that a redirected client may still write is swept later', 
   expect(await objectRow(instance, upload_object_id)).toBeUndefined()
 })
 
-it('T-75 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {
+it('T-17 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {
   const seen = await storeFile(instance, locker, 'a', 'hello')
   const before = `?expected_hash=${seen.content_hash}&expected_uploaded_at=${seen.uploaded_at}`
   instance.clock.advance(60)

@@ -42,7 +42,7 @@ forEachDatabase('direct uploads', (database) => {
   const sweep = (instance: TestGateway) => sweepObjects(instance.gateway.context)
   const objectOf = (id: string) => store().stat({ id, ref: null })
 
-  it('AMB-58 that are awaited do not make confirmed bytes be read again', async () => {
+  it('FILE-22 that are awaited do not make confirmed bytes be read again', async () => {
     await storeFile(instances[0], locker, 'f', 'known')
     await beginUpload('f')
     const reads = storage.reads.length
@@ -114,7 +114,7 @@ forEachDatabase('direct uploads', (database) => {
       reason: 'order 17 of a court',
     })
 
-  it.for(['frozen', 'taken_down'])('T-80 what arrived stays while the locker is %s', async (restriction) => {
+  it.for(['frozen', 'taken_down'])('T-50 what arrived stays while the locker is %s', async (restriction) => {
     const id = await beginUpload('kept')
     expect((await restrict(restriction)).status).toBe(200)
     await arrive(id, 'evidence')
@@ -163,7 +163,7 @@ forEachDatabase('direct uploads', (database) => {
     expect(await objectOf(replaced)).toBeNull()
   })
 
-  it('T-50 T-17 ADD-22 an upload that was found before a rename is not taken by a new file of the old name', async () => {
+  it('T-50 ADD-22 an upload that was found before a rename is not taken by a new file of the old name', async () => {
     const moved = await beginUpload('name')
     await arrive(moved, 'moved')
     const { context } = instances[0].gateway

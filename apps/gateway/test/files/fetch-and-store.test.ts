@@ -66,7 +66,7 @@ it('ADD-60 FILE-26 a fetch that may not replace a file leaves the one that is th
   expect((await fetchAndStore({ ...body, overwrite: true })).status).toBe(200)
 })
 
-it('FILE-26 SHAPE-25 T-17 fetching stores the bytes and confirms them at once', async () => {
+it('FILE-26 T-17 fetching stores the bytes and confirms them at once', async () => {
   const { status, headers, body } = await fetchAndStore({ source_url: `${SOURCE}?page=1` })
   expect(status, JSON.stringify(body)).toBe(200)
   expect(headers.get('cache-control')).toBe('no-store')
@@ -136,7 +136,7 @@ it.each([
   ['/a%2Fb', /^file_/],
   ['/%ff', /^file_/],
   [`/${'x'.repeat(600)}`, /^file_/],
-])('FILE-02 FILE-26 T-06 the name of a file fetched from %s is %s', async (path, name) => {
+])('FILE-02 FILE-26 the name of a file fetched from %s is %s', async (path, name) => {
   const { body } = await fetchAndStore({ source_url: `https://files.example.test${path}` })
   expect(body.filename).toEqual(typeof name === 'string' ? name : expect.stringMatching(name))
   expect(await entryOf(locker, body.filename)).toMatchObject({ status: 'confirmed' })
@@ -147,13 +147,13 @@ it.each([
   ['image/svg+xml; charset="utf-8"', 'image/svg+xml; charset="utf-8"'],
   ['nonsense', 'application/octet-stream'],
   ['text/pl\u00e4in', 'application/octet-stream'],
-])('AMB-63 T-30 the type of a source that says %s is %s', async (said, stored) => {
+])('FILE-09 T-30 the type of a source that says %s is %s', async (said, stored) => {
   answer = (_request, response) =>
     response.writeHead(200, { 'content-length': 2, ...(said && { 'content-type': said }) }).end('ok')
   expect((await fetchAndStore({ source_url: SOURCE })).body.content_type).toBe(stored)
 })
 
-it('FILE-03 FILE-05 FILE-06 AMB-63 FILE-31 a requested name and type of a fetched file must be valid', async () => {
+it('FILE-05 FILE-06 a requested name and type of a fetched file must be valid', async () => {
   const asked = server.asked.length
   const bad = { source_url: SOURCE, filename: '../up', content_type: 'no type' }
   const refused = await fetchAndStore<ErrorReply>(bad)
@@ -193,7 +193,7 @@ it.each<[string, RequestListener, number, RegExp]>([
   expect((await publicBytes(instance, locker, 'report.pdf')).toString()).toBe('kept')
 })
 
-it('AMB-47 FILE-31 a source that is too large answers 413 and leaves nothing, with or without a declared length', async () => {
+it('LIM-12 FILE-31 a source that is too large answers 413 and leaves nothing, with or without a declared length', async () => {
   for (const headers of [{ 'content-length': MAX_BYTES + 1 }, {}]) {
     answer = (_request, response) => response.writeHead(200, headers).end(Buffer.alloc(MAX_BYTES + 1))
     const refused = await fetchAndStore<ErrorReply>({ source_url: SOURCE })
@@ -220,7 +220,7 @@ it('FILE-29 the connection to the source is closed when storing fails', async ()
   expect(stream.destroyed).toBe(true)
 })
 
-it('ENV-09 ENV-17 ENV-19 ERR-24 fetching needs an envelope for the locker with locker:write', async () => {
+it('ENV-19 ERR-24 fetching needs an envelope for the locker with locker:write', async () => {
   const asked = server.asked.length
   const unsigned = await instance.send<ErrorReply>('POST', '/v1/files/fetch-and-store', { source_url: SOURCE })
   expectRefusal(unsigned, 422, 'validation_error')

@@ -28,7 +28,7 @@ async function openLocker(at: TestGateway) {
   }
 }
 
-it('FILE-27 FILE-28 T-08 T-124 no address of our network, in any notation, and nothing but https is fetched', async () => {
+it('FILE-27 FILE-28 no address of our network, in any notation, and nothing but https is fetched', async () => {
   const trap = await startTrap()
   onTestFinished(trap.stop)
   const { locker, fetchAndStore } = await openLocker(plain)
@@ -97,7 +97,7 @@ async function beginSlowFetches(locker: TestLocker, prefix: string, signal: Abor
 
 const waiting = (prefix: string) => new Set(dns.asked.filter((name) => name.startsWith(`slow-${prefix}-`))).size
 
-it('T-47 an owner who names slow hosts gets a few of them at once, and holds up no stranger', async () => {
+it('T-35 an owner who names slow hosts gets a few of them at once, and holds up no stranger', async () => {
   const locker = await instance.locker(ed25519Identity())
   const stranger = await instance.locker(ed25519Identity())
   const gone = new AbortController()
@@ -116,7 +116,7 @@ it('T-47 an owner who names slow hosts gets a few of them at once, and holds up 
   await expect.poll(async () => (await beginFetch(locker, SOURCE)).status).toBe(200)
 })
 
-it('T-47 an owner who names slow hosts shares one limit for all fetches with the others', async () => {
+it('T-35 an owner who names slow hosts shares one limit for all fetches with the others', async () => {
   const lockers = await Promise.all([1, 2].map(() => instance.locker(ed25519Identity())))
   const gone = new AbortController()
   const slow = await Promise.all(lockers.map((locker, i) => beginSlowFetches(locker, `b${i}`, gone.signal)))

@@ -11,7 +11,7 @@ const locker = forAllTests(() => instance.locker(ed25519Identity()))
 
 const get = (path: string) => locker.call<UrlSet>(['locker:read'], 'GET', `/files/${path}`)
 
-it('FILE-14 FILE-34 SHAPE-17 AMB-67 get mints fresh URLs each time, for this file alone', async () => {
+it('FILE-14 FILE-34 get mints fresh URLs each time, for this file alone', async () => {
   await storeFile(instance, locker, 'docs/a.txt', 'hello')
   const ask = () => locker.call<UrlSet>(['locker:read', 'locker:write'], 'GET', '/files/docs/a.txt')
   const [first, second] = [await ask(), await ask()]
@@ -33,7 +33,7 @@ it('FILE-14 FILE-34 SHAPE-17 AMB-67 get mints fresh URLs each time, for this fil
   }
 })
 
-it('FILE-10 FILE-11 LIM-01 get takes ttl_min in the query, from 1 to 1440', async () => {
+it('FILE-10 FILE-11 get takes ttl_min in the query, from 1 to 1440', async () => {
   await storeFile(instance, locker, 'ttl', 'hello')
   expect((await get('ttl?ttl_min=1440')).body.urls_expire_in_sec).toBe(86_400)
   for (const value of ['0', '1441', '30m']) {
@@ -43,7 +43,7 @@ it('FILE-10 FILE-11 LIM-01 get takes ttl_min in the query, from 1 to 1440', asyn
   }
 })
 
-it('FILE-15 AMB-07 FILE-31 getting a name without bytes answers 404 and says how to upload', async () => {
+it('FILE-15 FILE-31 getting a name without bytes answers 404 and says how to upload', async () => {
   const create = () => locker.call<UrlSet>(['locker:write'], 'POST', '/files', { filename: 'empty' })
   const first = await create()
   const reply = await get('empty')

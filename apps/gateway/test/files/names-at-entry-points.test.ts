@@ -37,7 +37,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     return body.files.map(({ filename }) => filename)
   }
 
-  it('T-120 is stored by every door under exactly that name', { tags: ['nightly'] }, async () => {
+  it('T-06 is stored by every door under exactly that name', { tags: ['nightly'] }, async () => {
     for (const door of ['short URL', 'session', 'fetch', 'tus'] as const) {
       const own = await entryPoints.instance.bucket()
       const { [door]: put } = await entryPoints.to(own)
@@ -52,7 +52,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     expect(await listed()).toEqual(inOrder)
   })
 
-  it('T-120 leads to its own bytes, with a header that decodes to it', async () => {
+  it('T-06 leads to its own bytes, with a header that decodes to it', async () => {
     for (const name of accepted) {
       const shared = await sendRaw(entryPoints.instance, 'GET', `/v1/r/${bucket.locker.receiptId}/f/${pathOf(name)}`)
       const object = await bucket.send('GET', encodedKey(name))
@@ -62,7 +62,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     }
   })
 
-  it('T-120 is found by prefix, by search and by S3, and no other is taken for it', async () => {
+  it('T-06 is found by prefix, by search and by S3, and no other is taken for it', async () => {
     const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
     for (const name of accepted) {
       expect(await listed({ prefix: name })).toEqual(inOrder.filter((other) => other.startsWith(name)))
@@ -80,7 +80,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     expect((await keys('list-type=2&max-keys=3')).keys).toHaveLength(3)
   })
 
-  it('T-120 is refused by every door with its one code, where it breaks a rule, and changes nothing', async () => {
+  it('T-06 is refused by every door with its one code, where it breaks a rule, and changes nothing', async () => {
     const { instance } = entryPoints
     const bucket = await instance.bucket()
     const puts = Object.entries(await entryPoints.to(bucket))

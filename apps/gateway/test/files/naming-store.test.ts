@@ -61,7 +61,7 @@ forEachDatabaseInGate('files by name', (database) => {
         return files
       })
 
-  it('SHAPE-21 T-06 pages keep each name as it is, in code-point order', async () => {
+  it('FILE-13 T-06 pages keep each name as it is, in code-point order', async () => {
     const names = HOSTILE_FILENAMES.filter(({ accepted }) => accepted).map(({ name }) => name)
     const { locker_id } = await lockerOf('hostile', names)
     await lockerOf('hostile_too', ['a'])
@@ -163,7 +163,7 @@ forEachDatabaseInGate('concurrent requests in one locker', (database) => {
     expect(await counted()).toEqual({ file_count: 1, manifest_version: 3 })
   })
 
-  it('FILE-16 FILE-25 T-17 concurrent creates, uploads, confirmations and deletes leave the counts right', async () => {
+  it('FILE-16 FILE-25 concurrent creates, uploads, confirmations and deletes leave the counts right', async () => {
     const names = ['a', 'b', 'c']
     const rounds = Array.from({ length: 6 }, () => [
       createAll(names),

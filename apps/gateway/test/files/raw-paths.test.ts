@@ -58,7 +58,7 @@ it.each([
   'docs/a.txt%3A%3A$DATA',
   'docs/a.txt%00',
   'docs/a.txt%0d%0aX:%20y',
-])('T-05 AMB-22 FILE-16 /files/%s is refused for its name', async (path) => {
+])('AMB-22 FILE-16 /files/%s is refused for its name', async (path) => {
   await expectRefused(path, 422, 'validation_error', 'path')
 })
 
@@ -74,7 +74,7 @@ it.each([
   ['docs/a.txt', 'x/../docs/a.txt'],
   ['%C3%A9', 'e%CC%81'],
   ['docs/a.txt?ttl_min=6', 'docs/a.txt%3Fttl_min=5'],
-])('T-05 AMB-27 a signature for another spelling is refused: sent %s, signed %s', async (sent, signed) => {
+])('T-05 ENV-06 a signature for another spelling is refused: sent %s, signed %s', async (sent, signed) => {
   const { lockerId, owner } = locker
   const base = `/v1/lockers/${lockerId}/files/`
   const call = { path: base + sent, ops: OPS, lockerId, envelope: { path: base + signed } }
@@ -82,7 +82,7 @@ it.each([
   expect([status, JSON.parse(text).error]).toEqual([403, 'PATH_MISMATCH'])
 })
 
-it('T-05 AMB-27 a signature over the decoded path is accepted', async () => {
+it('T-05 ENV-06 a signature over the decoded path is accepted', async () => {
   expect((await call('GET', '/files/d%6Fcs/a.txt', '/files/docs/a.txt')).status).toBe(200)
   expect((await call('GET', '/files/%C3%A9', '/files/é')).status).toBe(200)
 })

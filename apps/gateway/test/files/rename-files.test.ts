@@ -117,7 +117,7 @@ forEachDatabase('renaming files', (database) => {
 
   // SQLite has one writer, and nobody waits for a row.
   if (database.dialect === 'postgres')
-    it('T-187 a request that waits for a renamed file does not lock it under its new name', async () => {
+    it('T-17 a request that waits for a renamed file does not lock it under its new name', async () => {
       const { lockerId } = locker
       for (const name of ['a', 'z']) await storeFile(instance, locker, name, name)
       const unlocked = async () => {
@@ -140,7 +140,7 @@ forEachDatabase('renaming files', (database) => {
       expect(await waiting).toEqual([null, ['z']])
     })
 
-  it('ADD-22 T-187 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
+  it('ADD-22 T-17 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
     const all = Array.from({ length: 20 }, (_, i) => `${i}`)
     for (const name of all) await storeFile(instance, locker, name, name)
     const there = all.map((name) => to(name, `x${name}`))

@@ -42,7 +42,7 @@ forEachDatabase('jobs', (database) => {
     expect((await session.status()).body.status).toBe('complete')
   })
 
-  it('T-04 T-10 FILE-16 STATE-13 housekeeping runs on schedule and removes what has expired', async () => {
+  it('T-04 STATE-13 housekeeping runs on schedule and removes what has expired', async () => {
     const limited = await openTestGateway(
       { DATABASE_URL: database.url, RATE_LIMITS: 'signer=60/min' },
       { now: instance.clock.now },

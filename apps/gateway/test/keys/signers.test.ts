@@ -50,7 +50,7 @@ it('ADD-38 signs with a key in a stock ssh-agent, and waits for it when it is go
 
 type Behaviour = 'good' | 'lie' | 'hang' | 'fail' | 'nonsense'
 
-it('ADD-38 T-91 a signer over HTTP that lies, hangs or fails costs nothing but time', async () => {
+it('ADD-38 T-139 a signer over HTTP that lies, hangs or fails costs nothing but time', async () => {
   const signer = ed25519Signer(new Uint8Array(32).fill(0x52))
   let behaviour: Behaviour = 'good'
   const hanging: ServerResponse[] = []

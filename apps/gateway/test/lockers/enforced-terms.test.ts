@@ -59,7 +59,7 @@ forEachDatabase('terms that are enforced', (database) => {
   const record = async (locker: TestLocker) =>
     (await locker.call<{ file_count: number; total_bytes: number }>(['locker:read'], 'GET', '/record')).body
 
-  it('T-56 LOCK-15 ERR-28 bytes beyond what was bought are refused on every way in, and what is there stays', async () => {
+  it('T-56 LOCK-15 bytes beyond what was bought are refused on every way in, and what is there stays', async () => {
     const locker = await instance.locker(ed25519Identity())
     await locker.put('a', 'x'.repeat(50))
     const url = await uploadUrl(locker, 'b')
@@ -105,7 +105,7 @@ forEachDatabase('terms that are enforced', (database) => {
     expect((await record(locker)).file_count).toBe(3)
   })
 
-  it('T-56 AMB-69 after the end nothing is written, and everything is read, confirmed and deleted', async () => {
+  it('T-56 LOCK-14 after the end nothing is written, and everything is read, confirmed and deleted', async () => {
     const locker = await instance.locker(ed25519Identity())
     await locker.put('a', 'a')
     await locker.put('b', 'b', { confirm: false })
@@ -137,7 +137,7 @@ forEachDatabase('terms that are enforced', (database) => {
   })
 })
 
-it('LOCK-14 LOCK-15 LIM-07 ERR-28 AMB-69 the terms of a locker are not enforced by any way of writing, and it outlives them', async () => {
+it('LIM-07 ERR-28 the terms of a locker are not enforced by any way of writing, and it outlives them', async () => {
   const fetchSource = async () => {
     const stream = Readable.from([Buffer.from('fetched bytes')])
     return { stream, contentType: 'text/plain', size: 13, finalUrl: '' }

@@ -70,7 +70,7 @@ function expectedRecord() {
 }
 
 describe('the record', () => {
-  it('LOCK-12 LOCK-05 LOCK-03 SHAPE-14 the record has all facts of a locker and the paths of its files', async () => {
+  it('LOCK-05 LOCK-03 the record has all facts of a locker and the paths of its files', async () => {
     const { status, body, headers } = await locker.call(['locker:read'], 'GET', '/record')
     expect(status).toBe(200)
     expect(body).toEqual(expectedRecord())
@@ -78,13 +78,13 @@ describe('the record', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  it('LOCK-12 AMB-19 reading the record requires an envelope with locker:read or locker:list', async () => {
+  it('LOCK-12 reading the record requires an envelope with locker:read or locker:list', async () => {
     expectRefusal(await instance.send('GET', `/v1/lockers/${locker.lockerId}/record`), 401, 'MISSING_ENVELOPE')
     expect((await locker.call(['locker:list'], 'GET', '/record')).body).toEqual(expectedRecord())
     expectRefusal(await locker.call(['locker:write', 'locker:admin'], 'GET', '/record'), 403, 'MISSING_OPS')
   })
 
-  it('AMB-72 T-29 a locker whose id belongs to another receipt is hidden from the payer of the first', async () => {
+  it('LOCK-01 T-28 a locker whose id belongs to another receipt is hidden from the payer of the first', async () => {
     const [payer, other] = [ed25519Identity(), ed25519Identity()]
     const { lockerId, receiptId } = await instance.locker(payer)
     const taken = { owner: other.identity, receipt_id: await instance.receipt(other) }
@@ -98,7 +98,7 @@ describe('the record', () => {
 })
 
 describe('refreshing', () => {
-  it('LOCK-10 SHAPE-14 AMB-55 refreshing answers the record, whether or not the body repeats the ids', async () => {
+  it('LOCK-10 LOCK-12 refreshing answers the record, whether or not the body repeats the ids', async () => {
     const { lockerId: locker_id, receiptId: receipt_id } = locker
     for (const body of [undefined, {}, { receipt_id }, { locker_id }, { receipt_id, locker_id }]) {
       const answer = await refresh(body)
@@ -107,7 +107,7 @@ describe('refreshing', () => {
     }
   })
 
-  it('AMB-55 LIM-01 refreshing with ttl_min also mints download URLs that work for so long', async () => {
+  it('LOCK-10 LIM-01 refreshing with ttl_min also mints download URLs that work for so long', async () => {
     const own = await instance.locker(owner)
     await own.put('a', 'bytes of a')
     await own.call(['locker:write'], 'POST', '/files', { filename: 'b' })
@@ -121,7 +121,7 @@ describe('refreshing', () => {
     expect((await read()).status).toBe(403)
   })
 
-  it('AMB-55 ENV-12 refreshing is refused when body and envelope name different ids', async () => {
+  it('LOCK-10 ENV-12 refreshing is refused when body and envelope name different ids', async () => {
     const other = await instance.locker(owner)
     expectRefusal(await refresh({ receipt_id: other.receiptId }), 401, 'RECEIPT_ID_MISMATCH')
     expectRefusal(await refresh({ locker_id: other.lockerId }), 401, 'LOCKER_ID_MISMATCH')
@@ -142,7 +142,7 @@ describe('refreshing', () => {
 })
 
 describe('metadata', () => {
-  it('LOCK-11 SHAPE-15 metadata is the record without paths, with attestation and time of the last change', async () => {
+  it('LOCK-11 metadata is the record without paths, with attestation and time of the last change', async () => {
     const { status, body, headers } = await metadata()
     const { space: _, ...facts } = expectedRecord()
     expect(status).toBe(200)
@@ -154,7 +154,7 @@ describe('metadata', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  it('LOCK-11 SHAPE-15 metadata has the status of the attestation', async () => {
+  it('LOCK-11 metadata has the status of the attestation', async () => {
     const attested = await instance.locker(ed25519Identity())
     await attested.put('a', 'a')
     const { receiptId } = attested
@@ -175,7 +175,7 @@ describe('metadata', () => {
     expect(schemaCheck(LockerMetadata)(body)).toBeNull()
   })
 
-  it('LOCK-11 AMB-19 reading metadata requires the op locker:read', async () => {
+  it('LOCK-11 LOCK-12 reading metadata requires the op locker:read', async () => {
     const { lockerId } = locker
     const path = `/v1/storage/metadata/${lockerId}`
     expectRefusal(await instance.call(owner, { path, ops: ['locker:list'], lockerId }), 403, 'MISSING_OPS')

@@ -55,7 +55,7 @@ forEachDatabase('cron-attest', (database) => {
     return other
   }
 
-  it('CRON-01 INT-02 SHAPE-41 does nothing unless it is enabled', async () => {
+  it('CRON-01 INT-02 does nothing unless it is enabled', async () => {
     const instance = await openInstance({ CRON_ATTEST_ENABLED: 'false' })
     const locker = await attestedLocker(instance)
     instance.clock.advance(100 * HOUR)
@@ -64,7 +64,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await statementsOf(instance, locker)).toHaveLength(1)
   })
 
-  it('CRON-04 FILE-32 T-34 a locker whose files were uploaded again unchanged is looked at once, and gets no statement', async () => {
+  it('CRON-04 FILE-32 a locker whose files were uploaded again unchanged is looked at once, and gets no statement', async () => {
     const locker = await attestedLocker(instance)
     await locker.put('a', 'a')
     expect(await cron(instance)).toMatchObject({ selected: 1, attested: 0, skipped: 1, failed: 0 })
@@ -75,7 +75,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await expectChain(instance, locker)).toHaveLength(2)
   })
 
-  it('CRON-04 CRON-06 STATE-11 AMB-36 AMB-43 makes the next statement of lockers that have changed or were attested a day ago', async () => {
+  it('CRON-06 STATE-11 makes the next statement of lockers that have changed or were attested a day ago', async () => {
     const [old, changed, fresh] = [
       await attestedLocker(instance),
       await attestedLocker(instance),
@@ -98,7 +98,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await cron(instance)).toMatchObject(NOTHING)
   })
 
-  it('CRON-04 T-173 lets a locker that has had its statements of a day wait until it has one again', async () => {
+  it('CRON-04 T-34 lets a locker that has had its statements of a day wait until it has one again', async () => {
     const locker = await attestedLocker(instance)
     for (let i = 1; i < 6; i++) {
       await locker.put('a', `${i}`)
@@ -113,7 +113,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await expectChain(instance, locker)).toHaveLength(7)
   })
 
-  it('CRON-03 AMB-43 takes one batch per run, oldest statement first', async () => {
+  it('CRON-03 CRON-05 takes one batch per run, oldest statement first', async () => {
     const instance = await openInstance({ CRON_ATTEST_BATCH_SIZE: '2' })
     const lockers: TestLocker[] = []
     for (let i = 0; i < 5; i++) {
@@ -128,7 +128,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await cron(instance)).toMatchObject(NOTHING)
   })
 
-  it('SHAPE-41 lists what is due in a dry run and changes nothing', async () => {
+  it('INT-02 lists what is due in a dry run and changes nothing', async () => {
     const locker = await attestedLocker(instance)
     instance.clock.advance(24 * HOUR)
     const results = [{ receipt_id: locker.receiptId, status: 'due' }]
@@ -137,7 +137,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await statementsOf(instance, locker)).toHaveLength(1)
   })
 
-  it('CRON-05 AMB-43 takes old and unchanged lockers with the filter unchanged', async () => {
+  it('CRON-05 takes old and unchanged lockers with the filter unchanged', async () => {
     const instance = await openInstance({ CRON_ATTEST_FILTER: 'unchanged' })
     const [same, changed] = [await attestedLocker(instance), await attestedLocker(instance)]
     await changed.put('b', 'b')
@@ -159,7 +159,7 @@ forEachDatabase('cron-attest', (database) => {
       [['tier:gold'], ['a', 'tier:100%']],
       [['gold'], ['tier:silver'], ['tier:100'], ['tier:golden']],
     ],
-  ])('CRON-05 AMB-43 takes lockers %s', async (_, variables, tagged, others) => {
+  ])('CRON-05 takes lockers %s', async (_, variables, tagged, others) => {
     const instance = await openInstance(variables)
     const chosen: string[] = []
     for (const tags of tagged) chosen.push((await attestedLocker(instance, tags)).receiptId)
@@ -190,7 +190,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await instance.gateway.context.database.db.selectFrom('cron_failures').selectAll().execute()).toEqual([])
   })
 
-  it('INT-05 AMB-44 answers 503 while storage is down, tells what was done, and attests on the next call', async () => {
+  it('INT-05 answers 503 while storage is down, tells what was done, and attests on the next call', async () => {
     const storage = await watchedStorage()
     const instance = await openTestGateway(
       { DATABASE_URL: database.url, CRON_ATTEST_ENABLED: 'true', ATTEST_CHECK_MODE: 'bytes_hashed' },

@@ -13,7 +13,7 @@ const instance = forAllTests(() => testbed.open({ PUBLISH: 'statements,payments'
 const attestPayment = (receipt_id: string, asked = instance) =>
   asked.send('POST', '/v1/internal/attest-payment', { receipt_id })
 
-it('INT-02 AMB-79 ANCH-02 the code of a payment is published once, without the receipt id', async () => {
+it('ATT-18 ANCH-02 the code of a payment is published once, without the receipt id', async () => {
   const receiptId = await instance.receipt(ed25519Identity())
   const { body: receipt } = await instance.send<SignedReceipt>('GET', `/v1/receipts/${receiptId}`)
   const ask = async () => {

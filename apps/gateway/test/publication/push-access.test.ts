@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const ask = <Body>(changes?: Partial<SignedCall>, who?: Identity) => askToPush<Body>(instance, locker, changes, who)
 
-it('ATT-22 ENV-21 AMB-89 T-28 operators with any ops, strangers and unsigned calls may not publish', async () => {
+it('ATT-22 ENV-21 operators with any ops, strangers and unsigned calls may not publish', async () => {
   await attest(instance, locker)
   expectRefusal(await ask({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
   expectRefusal(await ask({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
@@ -46,7 +46,7 @@ it('ENV-12 ATT-11 a push must name the receipt of its envelope', async () => {
   await expectAnchors(instance, testbed.chain, locker, [false])
 })
 
-it('ATT-11 ERR-22 SHAPE-12 without an attestation a push answers 409 and says what to do', async () => {
+it('ATT-11 ERR-22 without an attestation a push answers 409 and says what to do', async () => {
   const none = await ask<{ hint: string }>()
   expectRefusal(none, 409, 'attestation_not_available')
   expect(none.body.hint).toContain(`POST /v1/storage/attest?receipt_id=${locker.receiptId}`)

@@ -48,7 +48,7 @@ async function cutOffAt({ at, options, isSecond = false }: Step, ask: () => Prom
 }
 
 forEachDatabase('a gateway that is killed while it publishes', (database) => {
-  it('T-19 T-34 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once, within a budget of one', {
+  it('T-34 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once, within a budget of one', {
     tags: ['nightly'],
   }, async () => {
     const variables = { DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=30', RATE_LIMITS: 'anchors=1/hour' }

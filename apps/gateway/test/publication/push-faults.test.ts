@@ -62,7 +62,7 @@ forEachDatabase('a chain that fails', (database) => {
     patient = await testbed.open({ DATABASE_URL: database.url })
   })
 
-  it('ATT-04 AMB-87 VER-06 VER-07 SHAPE-12 a statement that cannot be sent because no node answers is kept, and published later', async () => {
+  it('VER-07 VER-06 a statement that cannot be sent because no node answers is kept, and published later', async () => {
     testbed.node.behave(DOWN)
     const { push_result, attestation, attestation_status } = await attest(instance, locker)
     const error = { retryable: true, ambiguous: false, tx_signature: null, at: isoSeconds(testbed.clock.now() / 1000) }
@@ -105,7 +105,7 @@ forEachDatabase('a chain that fails', (database) => {
     ['getEpochInfo'],
     ['getTransaction'],
   ])(
-    'T-19 ATT-04 ANCH-04 a sent transaction is found by its signature when %s gave no answer, and nothing more is paid',
+    'ATT-04 ANCH-04 a sent transaction is found by its signature when %s gave no answer, and nothing more is paid',
     async (...methods) => {
       testbed.node.behave(muteFor(...methods))
       let lost: AnchorError | null = null

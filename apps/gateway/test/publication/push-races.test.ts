@@ -73,7 +73,7 @@ forEachDatabase('publishing while other things happen', (database) => {
     ['sendTransaction', 'after'],
     ['getTransaction', 'before'],
   ] as const)(
-    'ATT-03 AMB-36 a statement made while the older one is published (%s %s) gets its own anchor',
+    'ATT-03 a statement made while the older one is published (%s %s) gets its own anchor',
     async (method, when) => {
       await attest(instance, locker)
       const held = testbed.hold(method, { when })
@@ -90,7 +90,7 @@ forEachDatabase('publishing while other things happen', (database) => {
     },
   )
 
-  it('ATT-03 AMB-36 a statement made before the older one is sent is published instead', async () => {
+  it('ATT-03 a statement made before the older one is sent is published instead', async () => {
     await attest(instance, locker)
     const held = testbed.hold('simulateTransaction')
     const older = push(instance, locker)

@@ -35,7 +35,7 @@ forEachDatabase('publishing', (database) => {
   })
   const drain = ({ gateway }: TestGateway) => gateway.context.queue.drain()
 
-  it('ANCH-01 ANCH-02 ANCH-03 ANCH-04 ANCH-06 ANCH-08 ATT-08 ATT-10 SHAPE-10 attesting writes the statement into one memo', async () => {
+  it('ANCH-03 ANCH-06 attesting writes the statement into one memo', async () => {
     const locker = await instance.locker(ed25519Identity())
     await locker.put('secret plan.txt', 'bytes')
     const count = await transactionsOf(testbed.chain, async () => {
@@ -83,7 +83,7 @@ forEachDatabase('publishing', (database) => {
     expect(count).toBe(1)
   })
 
-  it('ATT-10 ATT-11 SHAPE-12 where attesting does not publish, a push does, and a second push costs nothing', async () => {
+  it('ATT-10 ATT-11 where attesting does not publish, a push does, and a second push costs nothing', async () => {
     const locker = await filledLocker(manual)
     const attested = await transactionsOf(testbed.chain, async () => {
       const { push_result, attestation_status } = await attest(manual, locker)
@@ -124,7 +124,7 @@ forEachDatabase('publishing', (database) => {
     await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
-  it('STATE-09 SHAPE-11 ANCH-11 attesting later publishes later', async () => {
+  it('STATE-09 ATT-05 attesting later publishes later', async () => {
     const locker = await filledLocker(instance)
     const count = await transactionsOf(testbed.chain, async () => {
       expect(await queueToAttest(instance, locker)).toMatchObject({ attestation_status: 'pending', push_result: null })
@@ -148,7 +148,7 @@ forEachDatabase('publishing', (database) => {
     await expectAnchors(reattesting, testbed.chain, locker, [true])
   })
 
-  it('INT-01 SHAPE-41 the operator decides each time whether a statement is published', async () => {
+  it('INT-01 INT-02 the operator decides each time whether a statement is published', async () => {
     const ask = async (of: TestGateway, receipt_id: string, choice: object) =>
       (await of.send<AttestAnswer>('POST', '/v1/internal/attest', { receipt_id, force: true, ...choice })).body
     const locker = await filledLocker(instance)
@@ -165,7 +165,7 @@ forEachDatabase('publishing', (database) => {
 it.each([
   ['publishes where that is enabled', { CRON_ATTEST_PUSH: 'true' }, 1],
   ['publishes nothing otherwise', {}, 0],
-])('CRON-02 CRON-06 ANCH-11 AMB-36 the attest schedule %s', async (_, variables, pushed) => {
+])('CRON-02 CRON-06 the attest schedule %s', async (_, variables, pushed) => {
   const instance = await testbed.open({ CRON_ATTEST_ENABLED: 'true', ...variables })
   const locker = await filledLocker(instance)
   await attest(instance, locker)
@@ -185,7 +185,7 @@ it.each([
   ['when anchors are off', { ANCHORS: 'off' }],
   ['when there is no primary chain', { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '' }],
 ])(
-  'ATT-12 AMB-38 AMB-64 attesting and pushing answer that nothing was published, without an error, %s',
+  'ATT-12 ATT-23 attesting and pushing answer that nothing was published, without an error, %s',
   { tags: ['nightly'] },
   async (_why, variables) => {
     const instance = await testbed.open(variables)
@@ -202,7 +202,7 @@ it.each([
   },
 )
 
-it('ATT-13 SHAPE-35 a simulation sends nothing to the chain, and names the memo that publishing then writes', async () => {
+it('ATT-13 a simulation sends nothing to the chain, and names the memo that publishing then writes', async () => {
   const instance = await testbed.open({ PUBLISH: 'on_request' })
   const locker = await filledLocker(instance)
   await attest(instance, locker)

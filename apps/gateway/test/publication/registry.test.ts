@@ -57,7 +57,7 @@ describe('the attestation registry', () => {
     return setUpRegistry(signers.publication, config.anchors.registry.credentialName, [testbed.chainUrl])
   }
 
-  it('SHAPE-12 SAS-01 SAS-02 before the registry is set up nothing is sent; the set-up creates credential and schema once', async () => {
+  it('SAS-01 SAS-02 before the registry is set up nothing is sent; the set-up creates credential and schema once', async () => {
     const instance = await testbed.open({ ANCHORS: 'registry,credential=another' })
     const locker = await filledLocker(instance)
     const { push_result } = await attest(instance, locker)
@@ -78,7 +78,7 @@ describe('the attestation registry', () => {
     expect(await setUp(instance)).toEqual({ ...(await setUp(instance)), tx: null, credential, schema })
   })
 
-  it('SAS-03 SAS-04 SAS-05 SAS-06 SAS-07 SAS-08 SAS-10 ANCH-06 AMB-37 in mode latest a receipt has one account, which each statement replaces', async () => {
+  it('SAS-06 SAS-10 in mode latest a receipt has one account, which each statement replaces', async () => {
     const anchors = [first.anchor, second.anchor] as [Anchor, Anchor]
     expect(anchors.map(({ type, sas }) => [type, sas?.mode, sas?.replaced_previous])).toEqual([
       ['chain_sas_v1', 'latest', false],
@@ -144,7 +144,7 @@ describe('the attestation registry', () => {
     expect((await publicationsOf(limited, third)).map(({ rent_lamports }) => rent_lamports)).toEqual([RENT_LAMPORTS])
   })
 
-  it('SAS-04 SAS-05 SAS-07 ANCH-01 AMB-80 a registry transaction is the memo, a close and a create, as the registry client reads them', async () => {
+  it('SAS-05 ANCH-01 a registry transaction is the memo, a close and a create, as the registry client reads them', async () => {
     const { anchor } = second
     const wire = Buffer.from(testbed.chain.transaction(anchor!.tx)!.wire, 'base64')
     expect(wire.length).toBeLessThan(1232)
@@ -167,7 +167,7 @@ describe('the attestation registry', () => {
     })
   })
 
-  it('SAS-05 SAS-06 AMB-92 ATT-13 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only, and simulated as one', async () => {
+  it('SAS-05 SAS-10 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only, and simulated as one', async () => {
     const instance = await testbed.open({
       ANCHORS: 'registry,registry=per_snapshot,lifetime_seconds=3600',
     })
@@ -200,7 +200,7 @@ describe('the attestation registry', () => {
     expect(await simulated()).toBe('chain_memo_v2')
   })
 
-  it('ATT-13 SAS-05 AMB-92 under another credential a snapshot has no account yet: it is simulated and published with one', async () => {
+  it('SAS-05 SAS-10 under another credential a snapshot has no account yet: it is simulated and published with one', async () => {
     const { url, drop } = await createFreshDatabase('sqlite')
     onTestFinished(drop)
     const variables = { DATABASE_URL: url, ANCHORS: 'registry,registry=per_snapshot' }

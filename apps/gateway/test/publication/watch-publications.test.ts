@@ -105,7 +105,7 @@ forEachDatabase('watching publications', (database) => {
     expect(await publicationsOf(instance, locker)).toMatchObject([{ state: 'failed' }])
   })
 
-  it('T-19 T-160 a transaction that was noted and never sent is sent once, and not before the journal has it', async () => {
+  it('T-19 T-37 a transaction that was noted and never sent is sent once, and not before the journal has it', async () => {
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.node.behave(honestly)
@@ -166,7 +166,7 @@ forEachDatabase('watching publications', (database) => {
   })
 })
 
-it('ANCH-07 AMB-64 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
+it('ANCH-07 ATT-12 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
   const [instance, off] = [await testbed.open(), await testbed.open({ ANCHORS: 'off' })]
   const asked = testbed.node.calls.length
   for (const { gateway } of [instance, off]) await watch(gateway.context, STATEMENTS)

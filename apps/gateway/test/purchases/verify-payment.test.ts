@@ -33,7 +33,7 @@ async function withStored(receipt: SignedReceipt, changes: Partial<SignedReceipt
 }
 
 describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
-  it('RCPT-09 SHAPE-09 GET …/verify-payment compares a receipt with the primary chain, field by field', async () => {
+  it('RCPT-09 GET …/verify-payment compares a receipt with the primary chain, field by field', async () => {
     const { status, headers, body } = await verify(primary.receipt_id)
     const { paid_raw, payer_pubkey, slot, network, tx_hash, receipt_id } = primary.receipt
     expect(status).toBe(200)
@@ -50,7 +50,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     })
   })
 
-  it('RCPT-09 SHAPE-09 GET …/verify-payment compares a receipt with the EVM chain, which has no slots', async () => {
+  it('RCPT-09 GET …/verify-payment compares a receipt with the EVM chain, which has no slots', async () => {
     const { status, body } = await verify(evm.receipt_id)
     const { paid_raw, payer_pubkey, block_number } = evm.receipt
     expect(status).toBe(200)
@@ -103,7 +103,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
       )
   })
 
-  it('RCPT-12 ERR-27 T-24 verifying a transaction that the chain does not show is a 502, and the receipt stays', async () => {
+  it('RCPT-12 ERR-27 verifying a transaction that the chain does not show is a 502, and the receipt stays', async () => {
     const others = await startLocalChains()
     onTestFinished(() => others.stop())
     const { PRIMARY_RPC_URLS, EVM_RPC_URLS } = others.variables

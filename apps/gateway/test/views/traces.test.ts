@@ -57,7 +57,7 @@ describe('traces', () => {
   const testbed = forAllTests(() => startAnchorTestbed())
 
   forEachDatabase('of a statement', (database) => {
-    it('ADD-36 T-90 one trace leads from the request through its jobs to the chain, and opens nothing', async () => {
+    it('ADD-36 T-12 one trace leads from the request through its jobs to the chain, and opens nothing', async () => {
       const instance = await testbed.open({ DATABASE_URL: database.url, ...tracing() })
       const locker = await filledLocker(instance)
       await queueToAttest(instance, locker)
@@ -134,7 +134,7 @@ describe('a traceparent of a caller', () => {
     }
   })
 
-  it('ADD-36 T-90 cannot make the gateway record more than its ratio', async () => {
+  it('ADD-36 T-12 cannot make the gateway record more than its ratio', async () => {
     const asked = Array.from({ length: 20 }, () => `00-${PARENT}-${SPAN}-01`)
     expect(await ask({ OTEL_TRACES_SAMPLER_ARG: '0' }, asked)).toEqual([])
   })

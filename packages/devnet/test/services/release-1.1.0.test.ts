@@ -86,7 +86,7 @@ for (const dialect of ['sqlite', 'postgres'] as const)
   describe(`data of release 1.1.0 (${dialect})`, { shuffle: false }, () => {
     const data = forAllTests(() => openData(dialect))
 
-    it('ADD-31 RCPT-01 T-37 is current, and its receipts, files and statements are served unchanged', async () => {
+    it('ADD-31 RCPT-01 is current, and its receipts, files and statements are served unchanged', async () => {
       const { instance, answers, call } = data
       await expect
         .poll(async () => (await instance.send<object>('GET', '/health')).body)
@@ -118,7 +118,7 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       expect(await schemaOf(db, dialect)).toEqual(await schemaOf(fresh.db, dialect))
     })
 
-    it('PAY-06 PAY-52 ENV-13 gives no second receipt or quote, and takes no envelope twice', async () => {
+    it('PAY-52 ENV-13 gives no second receipt or quote, and takes no envelope twice', async () => {
       const { instance, answers } = data
       const { confirm, unpaid, used_envelope } = answers
       const again = await instance.confirm({ pay_req_id: confirm.pay_req_id }, confirm.tx)

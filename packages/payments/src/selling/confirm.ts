@@ -240,7 +240,7 @@ export function payerProof(headers: IncomingHttpHeaders, { tx_sig, payer_signatu
   return { tx, signature: payer_signature }
 }
 
-/** The transaction from the header X402-TX or the body: the first of the two that is well-formed (AMB-49). */
+/** The transaction from the header X402-TX or the body: the first of the two that is well-formed (PAY-42). */
 function findTransactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string | null {
   const candidates = [headers['x402-tx'], txSig].filter((text) => typeof text === 'string').map((text) => text.trim())
   const wellFormed = candidates.find(isTransactionId)
@@ -259,7 +259,7 @@ function isTransactionId(text: string): boolean {
 
 /**
  * The leg of a quote that a confirmation names, or the first when it names none. A network alone or an asset alone can
- * only mean the first leg (AMB-14).
+ * only mean the first leg (PAY-47).
  */
 export function paidLeg(accepts: readonly PaymentLeg[], choice: LegChoice): QuotedLeg {
   const legs = accepts.map(quotedLeg)

@@ -152,7 +152,7 @@ function readLamportChanges(accounts: readonly Account[], meta: TransactionMeta)
 }
 
 /**
- * Longer data is of no instruction that counts, and is not read (T-186): base58 takes time by the square of its length, and
+ * Longer data is of no instruction that counts, and is not read (T-35): base58 takes time by the square of its length, and
  * a program may call others 64 times with 10 kB.
  */
 const MAX_INNER_CHARS = 800

@@ -28,7 +28,7 @@ describe('trees', () => {
     expect(toHex(leafHash(new Uint8Array()))).toBe('6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d')
   })
 
-  it('LOG-50 hash their nodes as a library does, whatever the last byte is', () => {
+  it('LOG-02 hash their nodes as a library does, whatever the last byte is', () => {
     const prefix = Uint8Array.of(1)
     let pair = concat(leafHash(prefix), leafHash(new Uint8Array()))
     for (let lastByte = 0; lastByte < 256; lastByte++) {
@@ -43,7 +43,7 @@ describe('trees', () => {
     expect(() => nodeHash(pair.subarray(0, 31), pair.subarray(31))).toThrow(RangeError)
   })
 
-  it('LOG-50 refuse a tile that is too short for what it should tell', async () => {
+  it('LOG-02 refuse a tile that is too short for what it should tell', async () => {
     const { readTile } = memoryLog([300])
     const short = async (place: TilePlace) => (await readTile(place)).subarray(0, -1)
     await expect(proveInclusion(0, 300, short)).rejects.toThrow(RangeError)
@@ -100,7 +100,7 @@ describe('trees', () => {
     }
   })
 
-  it('T-195 are not proven by hashes of another length, nor by sizes that are none', async () => {
+  it('T-129 are not proven by hashes of another length, nor by sizes that are none', async () => {
     const { frontier, leaves, readTile } = memoryLog([7])
     const root = rootOf(frontier)
     const garbage = [0, 1, 31, 33, 64].map((length) => new Uint8Array(length))

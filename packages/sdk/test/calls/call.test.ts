@@ -19,7 +19,7 @@ describe.each([
   ['Ed25519', newEd25519],
   ['secp256k1', newEvm],
 ])('a call signed with %s', (_, newSigner) => {
-  it('ENV-01 ENV-02 ENV-03 ENV-08 creates, uploads, confirms, lists and reads a file', async () => {
+  it('ENV-01 ENV-08 creates, uploads, confirms, lists and reads a file', async () => {
     const signer = newSigner()
     const client = testbed.client({ signer })
     const { locker_id, receipt_id } = await testbed.locker(signer)
@@ -38,7 +38,7 @@ describe.each([
     expect(read.headers.get('content-type')).toBe('text/plain')
   })
 
-  it('AMB-19 ENV-09 grants only one of several sufficient ops', async () => {
+  it('LOCK-12 ENV-09 grants only one of several sufficient ops', async () => {
     const signer = newSigner()
     const { locker_id } = await testbed.locker(signer)
     const { body } = await testbed.client({ signer }).call(lockerUrls, { params: { locker_id } })

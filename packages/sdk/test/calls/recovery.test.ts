@@ -86,12 +86,12 @@ describe('a call that may be repeated', () => {
     ['RATE_LIMITED', refusal(429, 'RATE_LIMITED', 600)],
     ['LOCKER_LIMIT_EXCEEDED', refusal(429, 'LOCKER_LIMIT_EXCEEDED')],
     ['database_behind', refusal(503, 'database_behind', 60)],
-  ])('ERR-25 T-102 fails at once where waiting would take minutes or not help: %s', async (code, fault) => {
+  ])('ERR-25 T-66 fails at once where waiting would take minutes or not help: %s', async (code, fault) => {
     expect(await errorOf(under([fault]))).toMatchObject({ code, attempts: 1 })
     expect(testbed.waits).toEqual([])
   })
 
-  it('T-102 waits seconds for a database that is being checked', async () => {
+  it('T-66 waits seconds for a database that is being checked', async () => {
     await under([refusal(503, 'database_behind', 2)])
     expect(testbed.waits).toEqual([2000])
   })

@@ -31,7 +31,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
   ['by its owner', (options) => testbed.client({ signer }).get(locker, filename, options)],
   ['in public', (options) => testbed.client().getPublicly(locker.receipt_id, filename, options)],
 ])('a file that is read %s', (_, read) => {
-  it('FILE-17 FILE-30 SHORT-05 has all its bytes, its type, size and hash', async () => {
+  it('FILE-17 SHORT-05 has all its bytes, its type, size and hash', async () => {
     const progress: number[] = []
     const download = await read({ onProgress: (done: number) => void progress.push(done) })
     expect(download).toMatchObject({

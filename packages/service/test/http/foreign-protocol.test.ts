@@ -53,14 +53,14 @@ function ask(target: string, { method = 'GET', host = 'x' } = {}): Promise<strin
   })
 }
 
-it('T-96 a protocol gets its requests at any path, with the target as it was sent', async () => {
+it('T-93 a protocol gets its requests at any path, with the target as it was sent', async () => {
   for (const target of ['/protocol/a//b/../%2F?x=%zz', '/protocol/%', '/protocol/a?b?c'])
     expect((await ask(target)).split('\r\n\r\n')).toEqual([expect.stringMatching('^HTTP/1.1 200 '), target])
   expect(await ask('/elsewhere', { host: 'protocol.example' })).toMatch(/200 OK.*\r\n\r\n\/elsewhere$/s)
   expect(await ask('/elsewhere')).toMatch(/404 .*"error":"not_found"/s)
 })
 
-it('T-96 errors of a protocol have its form, wherever they are found', async () => {
+it('T-93 errors of a protocol have its form, wherever they are found', async () => {
   expect(await ask('/protocol/a', { method: 'PROPFIND' })).toMatch(/405 .*text\/protocol.*method_not_allowed req_/s)
   expect(await ask('/protocol/fail')).toMatch(/500 .*text\/protocol.*internal_error req_/s)
   takes = false

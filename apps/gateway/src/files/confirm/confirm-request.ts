@@ -1,4 +1,4 @@
-// The two forms of a confirmation: the query form is open to all who know the receipt, the body form is signed (AMB-05).
+// The two forms of a confirmation: the query form is open to all who know the receipt, the body form is signed (FILE-21).
 
 import { requireEnvelopeHeaders } from '@svc/service/http/envelope'
 import type { WireRequest } from '@svc/service/http/wire-request'
@@ -42,7 +42,7 @@ function refuseInputs([first, ...rest]: InvalidInput[]): void {
 
 export interface LockerToConfirm {
   locker: Locker
-  /** Whether the caller may learn what was recorded before: a receipt id that no longer opens the files does not (T-175). */
+  /** Whether the caller may learn what was recorded before: a receipt id that no longer opens the files does not (T-49). */
   tellsRecorded: boolean
 }
 

@@ -1,6 +1,6 @@
 // Publishes the log: statements that wait get their places, the tree grows by them, and a checkpoint says so. Every step
 // follows from what the database and the published log hold, so a run that was cut off anywhere is finished by the next
-// one with the same bytes (T-103).
+// one with the same bytes (T-114).
 
 import { inParallel } from '@svc/concurrency/parallel'
 import { singleFlight } from '@svc/concurrency/sharing'

@@ -1,4 +1,4 @@
-// Who may act by hand. Every internal caller may read; those that ADMINS names may act (T-70).
+// Who may act by hand. Every internal caller may read; those that ADMINS names may act (T-26).
 
 import type { AdminIdentity } from '@svc/api/operations'
 import { ServiceError } from '@svc/service/service-error'

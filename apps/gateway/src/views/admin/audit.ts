@@ -1,4 +1,4 @@
-// The audit log: rows are only ever added, each with the hash of the one before (T-71). Triggers refuse changes; whoever
+// The audit log: rows are only ever added, each with the hash of the one before (T-26). Triggers refuse changes; whoever
 // gets around them changes hashes that others have seen. `head` belongs into another place than this database.
 
 import { hash } from 'node:crypto'

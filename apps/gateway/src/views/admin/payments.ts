@@ -166,7 +166,7 @@ function alreadyUsed(message: string, details?: Record<string, unknown>): Servic
 
 /**
  * From then on no quote can claim what is refunded, and all refunds together stay within what receipts leave, asset by
- * asset (T-83). The transaction that paid it back may be named now or later; it also tells refunds of one amount apart.
+ * asset (T-205). The transaction that paid it back may be named now or later; it also tells refunds of one amount apart.
  */
 export async function refundPayment(context: Context, actor: Actor, order: Body<typeof operations.refundPayment>) {
   const { network, tx } = transactionOf(order)

@@ -36,7 +36,7 @@ export interface ReceiptToken {
   token: { iss: string; exp: number }
 }
 
-/** The issuer of a token decides which receipt its holder may read (AMB-77). */
+/** The issuer of a token decides which receipt its holder may read (ATT-14). */
 export async function readReceiptToken(
   context: Context,
   receiptTokens: TokenReader | null,
@@ -77,7 +77,7 @@ async function* pieces(context: Context, record: AttestationRecord, token: Recei
   yield '}'
 }
 
-/** The code says "run verify first", but verify computes nothing: the hint names the endpoint that attests (AMB-40). */
+/** The code says "run verify first", but verify computes nothing: the hint names the endpoint that attests (ATT-15). */
 function missingResultHash(receiptId: string): ServiceError {
   return new ServiceError(
     'missing_result_hash_run_storage_verify_first',

@@ -36,7 +36,7 @@ interface Wanted {
   format?: DsseFormat
 }
 
-/** What is signed must fit in one message to an ssh-agent, which takes 256 KiB (ADD-51). */
+/** What is signed must fit in one message to an ssh-agent, which takes 256 KiB (DSSE-02). */
 const MAX_PAYLOAD_BYTES = 200_000
 /** Subject and row of a file take at least 200 bytes. */
 const MAX_FILES = MAX_PAYLOAD_BYTES / 200
@@ -112,7 +112,7 @@ function finalAnchor({ anchor }: AttestationRecord) {
 
 /**
  * The current key must not vouch for what was changed in the database, or may be signed by a thief: what a revoked key
- * signed can carry any date (T-109).
+ * signed can carry any date (T-14).
  */
 async function requireOwnSignature(context: Context, attested: Attested, issuer: string | null): Promise<void> {
   const { receiptId } = attested.record

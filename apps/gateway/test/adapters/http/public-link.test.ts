@@ -105,7 +105,7 @@ it('T-49 T-28 only the owner changes it, in one of three ways', async () => {
   expect(body).toMatchObject({ public_link: { status: 'open', id: locker.receiptId } })
 })
 
-it('T-175 AMB-05 what no longer opens it confirms new bytes, and does not tell what a file holds', async () => {
+it('T-49 FILE-21 what no longer opens it confirms new bytes, and does not tell what a file holds', async () => {
   const { receiptId: receipt_id } = locker
   const filenames = ['folder/a.txt', 'unknown']
   const confirm = (filename: string) => confirmIn<ErrorBody>(instance, locker, filename)

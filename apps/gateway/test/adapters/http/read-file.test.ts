@@ -37,7 +37,7 @@ async function statusAndText(url: string, headers: Record<string, string> = {}):
 describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
   const cacheControl = via === 'token' ? 'private, no-store' : 'no-cache'
 
-  it('SHORT-05 FILE-30 ADD-06 T-09 has its bytes and headers, of which HEAD answers the headers', async () => {
+  it('SHORT-05 FILE-30 has its bytes and headers, of which HEAD answers the headers', async () => {
     const response = await fetch(urls[via])
     expect([response.status, await response.text()]).toEqual([200, ALPHABET])
     const headers = {
@@ -58,7 +58,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     expect(Object.fromEntries(head.headers)).toMatchObject(headers)
   })
 
-  it('T-82 is not served to browsers as code of a page; anyone who opens, fetches or embeds it gets it', async () => {
+  it('T-09 is not served to browsers as code of a page; anyone who opens, fetches or embeds it gets it', async () => {
     const as = (destination: string, url = urls[via]) => fetch(url, { headers: { 'sec-fetch-dest': destination } })
     const code = ['script', 'worker', 'sharedworker', 'serviceworker', 'style', 'xslt', 'manifest', 'audioworklet']
     for (const destination of [...code, 'iframe', 'frame', 'embed', 'object', 'Script'])
@@ -93,7 +93,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     expect((await statusAndText(urls[via], { 'if-none-match': '"other"' }))[0]).toBe(200)
   })
 
-  it('ADD-20 that was replaced is not mixed with the one before', async () => {
+  it('ADD-06 that was replaced is not mixed with the one before', async () => {
     const first = (await fetch(urls[via])).headers
     const conditions = [
       { 'if-match': first.get('etag')! },
@@ -113,7 +113,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
       expect((await fetch(urls[via], { headers: condition as HeadersInit })).status).toBe(200)
   })
 
-  it('ADD-06 ADD-20 GEN-11 has a tag before its hash is recorded, which is not the name of its object and stays good', async () => {
+  it('ADD-06 GEN-11 has a tag before its hash is recorded, which is not the name of its object and stays good', async () => {
     await locker.put('early.txt', 'abcdef', { confirm: false })
     const { [via]: url } = await urlsOf('early.txt')
     const early = (await fetch(url, { headers: { range: 'bytes=0-2' } })).headers.get('etag')!
@@ -161,7 +161,7 @@ it('FILE-30 the public link says whether receipt, locker or file is missing', as
   expect((await fetch(linkOf(''))).status).toBe(404)
 })
 
-it('AMB-62 FILE-30 the public link may be read by web pages, as short URLs may', async () => {
+it('ADD-09 FILE-30 the public link may be read by web pages, as short URLs may', async () => {
   const origin = 'https://page.example'
   for (const url of [urls.link, urls.token]) {
     const asking = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'content-type,range' }

@@ -66,7 +66,7 @@ async function sweepAfterTwoDays(): Promise<void> {
   while ((await sweepObjects(instance.gateway.context)) > 0);
 }
 
-it('SHORT-09 AMB-61 an upload is redirected by 307 with the locked type, and counts once it is confirmed', async () => {
+it('SHORT-09 an upload is redirected by 307 with the locked type, and counts once it is confirmed', async () => {
   const type = 'text/plain; charset=utf-8'
   const { upload, download } = await createFile(instance, locker, 'a.txt', { contentType: type })
   const sent = await put(upload, 'ignored', { 'content-type': 'text/plain;charset=UTF-8' })
@@ -95,7 +95,7 @@ it('SHORT-10 only proxy=1 keeps an upload from being redirected', async () => {
   expect((await put(`${urls.upload}?proxy=1&proxy=1`, 'hello')).status).toBe(422)
 })
 
-it('SHORT-06 SHORT-07 SHORT-09 AMB-47 an upload is redirected, or refused if it is invalid, before its body arrives', async () => {
+it('SHORT-06 SHORT-09 an upload is redirected, or refused if it is invalid, before its body arrives', async () => {
   const before = await leftovers(instance.gateway)
   expect((await put(`${urls.upload}A`, 'x')).status).toBe(403)
   expect((await put(urls.upload, 'x', { 'content-type': 'text/html' })).status).toBe(403)
@@ -123,7 +123,7 @@ it('AMB-24 a redirected upload replaces the file only after it arrives, and neve
   expect(await textOf(urls.download)).toBe('through the gateway')
 })
 
-it('T-190 ADD-60 bytes that have arrived unread are not replaced by an upload that may not replace any', async () => {
+it('T-17 ADD-60 bytes that have arrived unread are not replaced by an upload that may not replace any', async () => {
   const session = await openTestSession(instance, locker, { files: [{ filename: 'a.txt', overwrite: false }] })
   expect((await session.raw(0, 'mine')).status).toBe(200)
   await follow(await begin(), 'theirs')
@@ -132,7 +132,7 @@ it('T-190 ADD-60 bytes that have arrived unread are not replaced by an upload th
   expect(await textOf(urls.download)).toBe('theirs')
 })
 
-it('T-50 AMB-61 a direct upload keeps the type that it was sent with when the file is created anew', async () => {
+it('T-50 SHORT-09 a direct upload keeps the type that it was sent with when the file is created anew', async () => {
   const sent = await begin()
   await createFile(instance, locker, 'a.txt', { contentType: 'text/html' })
   await follow(sent, 'plain')
@@ -180,7 +180,7 @@ it('T-50 SHORT-08 what is written to the address of a deleted file, even again, 
   expect((await leftovers(instance.gateway)).writing.filter((id) => ids.includes(id))).toEqual([])
 })
 
-it('AMB-47 T-50 a direct upload over the limit is refused when it is confirmed, and removed', async () => {
+it('LIM-12 T-50 a direct upload over the limit is refused when it is confirmed, and removed', async () => {
   await putThrough('good')
   const sent = await begin()
   await follow(sent, 'too much')
@@ -215,7 +215,7 @@ describe('a direct upload where terms are enforced', () => {
 
   const limit = (storage_limit_bytes: number) => limitBytes(strict, small, storage_limit_bytes)
 
-  it('T-182 counts as promised until it arrives, and is removed if it is more than was promised', async () => {
+  it('T-56 counts as promised until it arrives, and is removed if it is more than was promised', async () => {
     await limit(1000)
     const promised = await fill('a')
     expect(promised.status).toBe(307)
@@ -227,7 +227,7 @@ describe('a direct upload where terms are enforced', () => {
     expect(await errorOf(await fill('d', 'w'))).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
   })
 
-  it('T-182 T-189 that never arrives is looked for less and less often, and counts until it was looked for', async () => {
+  it('T-56 that never arrives is looked for less and less often, and counts until it was looked for', async () => {
     await limit(1000)
     expect([(await fill('a')).status, (await fill('b', 'y'.repeat(500))).status]).toEqual([307, 200])
     const lookAt = async () =>
@@ -247,7 +247,7 @@ describe('a direct upload where terms are enforced', () => {
     expect((await fill('e')).status).toBe(307)
   })
 
-  it('T-182 is not begun any more for a locker with a thousand that never arrived', async () => {
+  it('T-56 is not begun any more for a locker with a thousand that never arrived', async () => {
     expect((await fill('a')).status).toBe(307)
     const awaited = await db().selectFrom('direct_uploads').selectAll().executeTakeFirstOrThrow()
     const object = await db().selectFrom('objects').selectAll().executeTakeFirstOrThrow()
@@ -260,7 +260,7 @@ describe('a direct upload where terms are enforced', () => {
   })
 })
 
-it('ADD-20 a download on a condition is not redirected, since the provider has other tags, but goes on where it began', async () => {
+it('ADD-06 a download on a condition is not redirected, since the provider has other tags, but goes on where it began', async () => {
   await putThrough('hello')
   await confirm()
   const etag = `"sha256:${sha256('hello')}"`
@@ -273,7 +273,7 @@ it('ADD-20 a download on a condition is not redirected, since the provider has o
   expect((await get(urls.download, other)).status).toBe(307)
 })
 
-it('SHORT-09 AMB-61 a download is redirected by 307 with the stored type; HEAD and the public link are not', async () => {
+it('SHORT-09 a download is redirected by 307 with the stored type; HEAD and the public link are not', async () => {
   await putThrough('hello')
   await confirm()
   const sent = await get(urls.download, { range: 'bytes=0-1' })
@@ -292,7 +292,7 @@ it('SHORT-09 AMB-61 a download is redirected by 307 with the stored type; HEAD a
   expect([link.status, await link.text()]).toEqual([200, 'hello'])
 })
 
-it('GEN-11 T-31 an unavailable store is 503 without its name', async () => {
+it('GEN-11 T-139 an unavailable store is 503 without its name', async () => {
   await putThrough('hello')
   isDown = true
   for (const response of [await begin(), await get(urls.download)]) {

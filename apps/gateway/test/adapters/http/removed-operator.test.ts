@@ -53,7 +53,7 @@ forEachDatabase('what an operator asked for', (database) => {
     expect((await fetch(remove, { method: 'DELETE' })).status).toBe(200)
   }
 
-  it('T-36 ADD-15 the URLs of a removed operator end, and those of the owner and of others go on', async () => {
+  it('T-36 the URLs of a removed operator end, and those of the owner and of others go on', async () => {
     const [own, ofOwner, ofOther] = [await urlsOf(operator), await urlsOf(), await urlsOf(other)]
     await remove(operator)
     await expectRefused(own)
@@ -62,7 +62,7 @@ forEachDatabase('what an operator asked for', (database) => {
     await expectGood(ofOwner)
   })
 
-  it('T-36 ADD-15 adding the same key again does not revive its URLs, and new ones work', async () => {
+  it('T-36 adding the same key again does not revive its URLs, and new ones work', async () => {
     const before = await urlsOf(operator)
     await remove(operator)
     await add(operator)
@@ -74,7 +74,7 @@ forEachDatabase('what an operator asked for', (database) => {
     await expectGood(await urlsOf(operator))
   })
 
-  it('T-36 ADD-15 all that mints download URLs says who asked for them, so that they end', async () => {
+  it('T-36 all that mints download URLs says who asked for them, so that they end', async () => {
     const here = (url: string) => instance.gateway.url + new URL(url).pathname
     const calls = [
       locker.call<Minted>(['locker:read'], 'GET', '/files/a.txt', undefined, operator),
@@ -87,7 +87,7 @@ forEachDatabase('what an operator asked for', (database) => {
     for (const url of urls) expect(await errorOf(await fetch(url))).toEqual(INVALID)
   })
 
-  it('T-36 ADD-15 an upload of a removed operator that is under way is not stored', async () => {
+  it('T-36 an upload of a removed operator that is under way is not stored', async () => {
     const { upload } = await urlsOf(operator)
     const before = await leftovers(instance.gateway)
     const socket = rawUpload(upload, ['Content-Type: text/plain', 'Content-Length: 7'], 'def')
@@ -100,7 +100,7 @@ forEachDatabase('what an operator asked for', (database) => {
     expect(await leftovers(instance.gateway)).toEqual(before)
   })
 
-  it('T-36 ADD-15 sessions of a removed operator take no parts, are not finalized, and cannot be read; those of others go on', async () => {
+  it('T-36 sessions of a removed operator take no parts, are not finalized, and cannot be read; those of others go on', async () => {
     const good = await openTestSession(instance, locker, { files: [{ filename: 'b.txt' }] }, other)
     expect((await good.part(0, 'two ')).status).toBe(200)
     const session = await openTestSession(instance, locker, { files: [{ filename: 'a.txt' }] }, operator)
@@ -208,7 +208,7 @@ forEachDatabase('what an operator asked for', (database) => {
     expect((await instance.send('POST', `/v1/lockers/${locker.lockerId}/revoke`)).status).toBe(422)
   })
 
-  it('AMB-67 T-36 a request that was signed for reading gets no delete_url, and one that was signed for writing does', async () => {
+  it('FILE-07 T-36 a request that was signed for reading gets no delete_url, and one that was signed for writing does', async () => {
     const get = (ops: string[]) => locker.call<Record<string, string>>(ops, 'GET', '/files/a.txt')
     const [reading, writing] = [await get(['locker:read']), await get(['locker:read', 'locker:write'])]
     expect(Object.keys(reading.body)).not.toContain('delete_url')

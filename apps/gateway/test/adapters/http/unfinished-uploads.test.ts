@@ -83,7 +83,7 @@ forEachDatabase('unfinished uploads', (database) => {
     }
   }
 
-  it('T-112 hold no more than was bought, however many there are and whichever door they came by', async () => {
+  it('T-56 hold no more than was bought, however many there are and whichever door they came by', async () => {
     const bucket = await bucketOf(10_000)
     const part = (key: string, id: string, bytes: number) =>
       bucket.send('PUT', `${key}?partNumber=1&uploadId=${id}`, { body: Buffer.alloc(bytes) })
@@ -118,7 +118,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect([full.status, full.code]).toEqual([403, 'QuotaExceeded'])
   })
 
-  it('T-166 hold no more when parts arrive together, whichever doors they came by', async () => {
+  it('T-56 hold no more when parts arrive together, whichever doors they came by', async () => {
     const other = await bucketOf(1000)
     const { url } = await create(instance, other.locker, await tusToken(other.locker), whole(800, { filename: 'c' }))
     const headers = { ...CHUNK, 'tus-resumable': '1.0.0', 'upload-offset': '0' }
@@ -133,7 +133,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(statuses.filter((status) => [403, 507].includes(status))).toHaveLength(2)
   })
 
-  it('T-166 count what was refused and lies in the object of a file, until its upload is over', async () => {
+  it('T-56 count what was refused and lies in the object of a file, until its upload is over', async () => {
     const other = await bucketOf(2.5 * MEBIBYTE)
     const id = await begin('a', other)
     const heads = [1, 2, 3].map((n) => partHead(other, `a?partNumber=${n}&uploadId=${id}`, MEBIBYTE))
@@ -152,7 +152,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await part(3, MEBIBYTE)).code).toBe('QuotaExceeded')
   })
 
-  it('T-168 are refused, as all bytes are, while as much as was bought waits to be removed', async () => {
+  it('T-56 are refused, as all bytes are, while as much as was bought waits to be removed', async () => {
     const other = await bucketOf(10_000)
     const { locker } = other
     await locker.put('a', Buffer.alloc(4000))
@@ -190,7 +190,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await upload.patch(0, 'x')).status).toBe(204)
   })
 
-  it('T-168 overwriting files or parts together gives up no more', async () => {
+  it('T-56 overwriting files or parts together gives up no more', async () => {
     const [other, another] = [await bucketOf(10_000), await bucketOf(10_000)]
     await other.locker.put('a', Buffer.alloc(4000))
     const files = await sendTogether(Array(6).fill(partHead(other, 'a', 4000)), 4000)
@@ -202,7 +202,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(await bytesInTrash(db(), another.name)).toBe(12_000)
   })
 
-  it('T-112 keep to the number that a locker may have, also when many begin at once', async () => {
+  it('T-56 keep to the number that a locker may have, also when many begin at once', async () => {
     const other = await instance.bucket()
     await begin('first', other)
     await fillUp(other.name, 995)
@@ -213,7 +213,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(await open.execute()).toHaveLength(1000)
   })
 
-  it('T-112 LOCK-15 are ten thousand at most of a locker by sessions and by tus each, whether or not terms are enforced', {
+  it('T-56 LOCK-15 are ten thousand at most of a locker by sessions and by tus each, whether or not terms are enforced', {
     tags: ['nightly'],
   }, async () => {
     const lenient = await openS3Gateway({ DATABASE_URL: database.url })

@@ -43,7 +43,7 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
     expect([swept.released, swept.onDisk.toSorted()]).toEqual([[], swept.held.toSorted()])
   })
 
-  it('T-177 ADD-60 of uploads at once that may not replace a file, one is stored and the others change nothing', async () => {
+  it('T-17 ADD-60 of uploads at once that may not replace a file, one is stored and the others change nothing', async () => {
     const before = await leftovers(instance.gateway)
     const bodies = Array.from({ length: 10 }, (_, i) => `upload ${i}`)
     // Each session has a file of its own beside the one that all of them want.

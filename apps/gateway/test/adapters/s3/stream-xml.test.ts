@@ -15,14 +15,14 @@ async function begun() {
   return { resolve, reject, body: text(body as Readable) }
 }
 
-it('T-110 an answer that is ready at once has its length, and a refusal its status', async () => {
+it('T-98 an answer that is ready at once has its length, and a refusal its status', async () => {
   const ready = await streamXmlWithKeepAlive(context, 'CopyObjectResult', Promise.resolve({ ETag: '"a"' }))
   expect(ready.headers).toHaveProperty('content-length')
   const refused = streamXmlWithKeepAlive(context, 'CopyObjectResult', Promise.reject(s3Error('NoSuchKey', 'none')))
   await expect(refused).rejects.toMatchObject({ code: 'NoSuchKey' })
 })
 
-it('T-110 an answer that takes long begins with white space, and ends with the outcome, good or bad', async () => {
+it('T-98 an answer that takes long begins with white space, and ends with the outcome, good or bad', async () => {
   const good = await begun()
   good.resolve({ ETag: '"a"' })
   expect(await good.body).toMatch(/^<\?xml [^>]*>\n *<CopyObjectResult.*<ETag>&quot;a&quot;<\/ETag>/s)

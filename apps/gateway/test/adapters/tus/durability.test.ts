@@ -16,7 +16,7 @@ import { CHUNK, create, send, tusToken, whole } from './uploads.ts'
 const MB = 1_000_000
 
 forEachDatabase('tus uploads', (database) => {
-  it('T-99 ADD-46 after kill -9 what was acknowledged is there, and a stock client goes on from it', async () => {
+  it('T-98 ADD-46 after kill -9 what was acknowledged is there, and a stock client goes on from it', async () => {
     const folder = await newFolder()
     const line = await openLine()
     onTestFinished(line.close)
@@ -67,7 +67,7 @@ forEachDatabase('tus uploads', (database) => {
     expect(await publicBytes(successor as unknown as TestGateway, locker, 'survivor')).toEqual(bytes)
   })
 
-  it('T-99 ADD-46 two gateways take the chunks of one upload in turn, and of two at once one counts', async () => {
+  it('T-98 ADD-46 two gateways take the chunks of one upload in turn, and of two at once one counts', async () => {
     const folder = await newFolder()
     const variables = { DATABASE_URL: database.url, DATA_DIR: folder, BASE_URL: 'https://gateway.example' }
     const instances = [await openS3Gateway(variables), await openS3Gateway(variables)] as const

@@ -23,7 +23,7 @@ async function offsetOf(upload: TestUpload): Promise<number> {
   return Number((await upload.head()).headers['upload-offset'])
 }
 
-it('T-99 what arrived before a connection broke is kept, and the upload goes on from there', async () => {
+it('T-98 what arrived before a connection broke is kept, and the upload goes on from there', async () => {
   const bytes = randomBytes(600_000)
   const upload = await begun(named('cut', 600_000))
   const head = { ...CHUNK, 'tus-resumable': '1.0.0', 'upload-offset': '0', 'content-length': '600000' }
@@ -39,7 +39,7 @@ it('T-99 what arrived before a connection broke is kept, and the upload goes on 
   expect(await publicBytes(instance, locker, 'cut')).toEqual(bytes)
 })
 
-it('T-99 of two chunks at the same offset at most one counts, and no byte is mixed', async () => {
+it('T-98 of two chunks at the same offset at most one counts, and no byte is mixed', async () => {
   const [a, b] = [Buffer.alloc(300_000, 'a'), Buffer.alloc(300_000, 'b')]
   const upload = await begun(named('race', 300_000))
   const replies = await Promise.all([upload.patch(0, a), upload.patch(0, b)])
@@ -54,7 +54,7 @@ it('T-99 of two chunks at the same offset at most one counts, and no byte is mix
 
 type Refusal = [status: number, headers: Record<string, string>, body?: string]
 
-it('T-99 wrong offsets, types, versions and lengths are refused, and change nothing', async () => {
+it('T-98 wrong offsets, types, versions and lengths are refused, and change nothing', async () => {
   const upload = await begun(named('refused', 10))
   const refusals: Refusal[] = [
     [409, { 'upload-offset': '1' }],
@@ -78,7 +78,7 @@ it('T-99 wrong offsets, types, versions and lengths are refused, and change noth
   expect(await offsetOf(upload)).toBe(0)
 })
 
-it('T-99 creations that make no sense are refused', async () => {
+it('T-98 creations that make no sense are refused', async () => {
   const keys = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`k${i}`, 'x']))
   const refusals: Refusal[] = [
     [422, { 'upload-length': '' }],
@@ -103,7 +103,7 @@ it('T-99 creations that make no sense are refused', async () => {
   }
 })
 
-it('T-99 only a token of this locker, key and time creates uploads', async () => {
+it('T-98 only a token of this locker, key and time creates uploads', async () => {
   const foreign = await tusToken(await instance.locker(ed25519Identity()))
   const token = await tusToken(locker, { ttl_min: 1 })
   for (const bad of ['x', foreign, `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`]) {
@@ -116,7 +116,7 @@ it('T-99 only a token of this locker, key and time creates uploads', async () =>
   expect((await upload.patch(0, 'time')).status).toBe(204)
 })
 
-it('T-99 a removed operator creates and continues nothing', async () => {
+it('T-98 a removed operator creates and continues nothing', async () => {
   const operator = ed25519Identity()
   await locker.call(['locker:admin'], 'POST', '/operators', { pubkey: operator.identity })
   const theirs = await tusToken(locker, {}, operator)
@@ -128,7 +128,7 @@ it('T-99 a removed operator creates and continues nothing', async () => {
   expect(await listed(locker, 'theirs')).toBeUndefined()
 })
 
-it('T-99 a prefix holds, whatever the client calls its files', async () => {
+it('T-98 a prefix holds, whatever the client calls its files', async () => {
   const confined = await tusToken(locker, { prefix: 'inbox/' })
   const given = [{ filename: 'a' }, { filename: 'a', relativePath: '/b/a' }, { filename: 'c', relativePath: '/' }, {}]
   const names = ['inbox/a', 'inbox/b/a', 'inbox/c', expect.stringMatching(/^inbox\/file_[0-9a-f]{16}$/)]
@@ -142,12 +142,12 @@ it('T-99 a prefix holds, whatever the client calls its files', async () => {
   }
 })
 
-it('T-99 a name that the gateway makes up keeps to the rules below any prefix', async () => {
+it('T-98 a name that the gateway makes up keeps to the rules below any prefix', async () => {
   const token = await tusToken(locker, { prefix: `${'ä'.repeat(248)}/` })
   expect(await post({ 'upload-length': '1', 'x-upload-token': token })).toMatchObject({ status: 422 })
 })
 
-it('ADD-60 T-99 a token for a folder creates new names only, unless its maker allowed more', async () => {
+it('ADD-60 T-98 a token for a folder creates new names only, unless its maker allowed more', async () => {
   await locker.put('inbox/theirs', 'before')
   const inbox = await tusToken(locker, { prefix: 'inbox/' })
   const send = (token: string, filename: string, more: Record<string, string> = {}) =>
@@ -168,7 +168,7 @@ it('ADD-60 T-99 a token for a folder creates new names only, unless its maker al
   expect(await send(await tusToken(locker), 'inbox/theirs')).toMatchObject({ status: 201 })
 })
 
-it('ADD-60 T-99 a token of a release before goes on below its prefix, and replaces nothing there', async () => {
+it('ADD-60 T-98 a token of a release before goes on below its prefix, and replaces nothing there', async () => {
   const { signers, randomBytes } = instance.gateway.context
   const expires = Math.floor(instance.clock.now() / 1000) + 60
   const sealed = { locker: locker.lockerId, key: locker.owner.identity, epoch: 0, prefix: 'in-', expires }
@@ -178,7 +178,7 @@ it('ADD-60 T-99 a token of a release before goes on below its prefix, and replac
   expect(await send()).toMatchObject({ status: 412, error: 'PRECONDITION_FAILED' })
 })
 
-it('ADD-60 T-99 the first of two uploads of a name is kept, whichever way the second ends', async () => {
+it('ADD-60 T-98 the first of two uploads of a name is kept, whichever way the second ends', async () => {
   const inbox = await tusToken(locker, { prefix: 'inbox/' })
   const second = await create(instance, locker, inbox, named('raced', 4))
   const partial = { 'upload-concat': 'partial', 'upload-length': '4', ...CHUNK }
@@ -196,7 +196,7 @@ it('ADD-60 T-99 the first of two uploads of a name is kept, whichever way the se
   expect((await publicBytes(instance, locker, 'inbox/raced')).toString()).toBe('main')
 })
 
-it('T-99 an upload ends by the clock, and is found by nobody who guesses', async () => {
+it('T-98 an upload ends by the clock, and is found by nobody who guesses', async () => {
   const upload = await begun(named('slow', 10))
   await upload.patch(0, '01234')
   instance.clock.advance(86_400)
@@ -205,7 +205,7 @@ it('T-99 an upload ends by the clock, and is found by nobody who guesses', async
     expect((await send(`${instance.gateway.url}/v1/tus/${id}`, 'HEAD')).status).toBe(404)
 })
 
-it('T-99 partial uploads of others, unfinished, repeated or too many are not joined', async () => {
+it('T-98 partial uploads of others, unfinished, repeated or too many are not joined', async () => {
   const partial = { 'upload-concat': 'partial', 'upload-length': '3' }
   const other = await instance.locker(ed25519Identity())
   const theirs = await create(instance, other, await tusToken(other), { ...partial, ...CHUNK }, 'abc')
@@ -232,7 +232,7 @@ it('T-99 partial uploads of others, unfinished, repeated or too many are not joi
   expect(here(instance, joined.headers.location as string)).not.toBe(mine.url)
 })
 
-it('T-99 the URL of an upload opens no upload session', async () => {
+it('T-98 the URL of an upload opens no upload session', async () => {
   const { url } = await begun(named('apart', 10))
   const rows = instance.gateway.context.database.db.selectFrom('upload_sessions').select('session_id')
   const { session_id } = await rows.where('locker_id', '=', locker.lockerId).executeTakeFirstOrThrow()

@@ -39,7 +39,7 @@ async function upload(bytes: Buffer, filename: string, options: UploadOptions, s
   return requests
 }
 
-it('T-99 ADD-46 tus-js-client uploads in one request, in chunks, with its first bytes, and a stream', async () => {
+it('T-98 ADD-46 tus-js-client uploads in one request, in chunks, with its first bytes, and a stream', async () => {
   const bytes = randomBytes(3_000_000)
   expect(await upload(bytes, 'one', {})).toEqual(['POST', 'PATCH'])
   expect(await upload(bytes, 'chunks', { chunkSize: 1_000_000 })).toEqual(['POST', 'PATCH', 'PATCH', 'PATCH'])
@@ -50,7 +50,7 @@ it('T-99 ADD-46 tus-js-client uploads in one request, in chunks, with its first 
   expect((await upload(bytes, 'stream', deferred, source))[0]).toBe('POST')
 })
 
-it('T-99 ADD-46 parallel uploads are joined in their order', { tags: ['nightly'] }, async () => {
+it('T-98 ADD-46 parallel uploads are joined in their order', { tags: ['nightly'] }, async () => {
   const requests = await upload(randomBytes(5_000_003), 'parallel', { parallelUploads: 4 })
   expect(requests.filter((method) => method === 'POST')).toHaveLength(5)
 })

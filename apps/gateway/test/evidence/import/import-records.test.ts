@@ -60,7 +60,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     })
   })
 
-  it('ATT-23 STATE-14 INT-03 VER-05 VER-06 VER-07 gives an imported record the facts it had before, and counts one without a transaction as in flight', async () => {
+  it('STATE-14 INT-03 gives an imported record the facts it had before, and counts one without a transaction as in flight', async () => {
     const { anchor: _, ...oracle } = vectorRecord
     const tx = { oracle_tx: oracle.oracle_tx, oracle_slot: 5 }
     const records = [

@@ -23,7 +23,7 @@ const locker = forEachTest(() => instance.locker(ed25519Identity()))
 const create = (filename: string, more = {}) =>
   locker.call(['locker:write'], 'POST', '/files', { filename, content_type: 'text/plain', ...more })
 
-it('FILE-20 FILE-22 STATE-07 SHAPE-26 AMB-70 confirming a file hashes its bytes and records size and hash', async () => {
+it('FILE-20 AMB-70 confirming a file hashes its bytes and records size and hash', async () => {
   await upload(instance, locker, 'a.txt', 'hello\n')
   const before = await manifestOf(locker)
   const { uploaded_at } = (await entryOf(locker, 'a.txt'))!
@@ -39,7 +39,7 @@ it('FILE-20 FILE-22 STATE-07 SHAPE-26 AMB-70 confirming a file hashes its bytes 
   expect(await manifestOf(locker)).toMatchObject(changed)
 })
 
-it('AMB-58 T-10 confirming a confirmed file answers the same without reading it', async () => {
+it('FILE-22 T-10 confirming a confirmed file answers the same without reading it', async () => {
   await upload(instance, locker, 'twice', 'once')
   const first = await confirm(instance, locker, 'twice')
   const manifest = await manifestOf(locker)
@@ -50,7 +50,7 @@ it('AMB-58 T-10 confirming a confirmed file answers the same without reading it'
   expect((await manifestOf(locker)).manifest_version).toBe(manifest.manifest_version)
 })
 
-it('FILE-23 STATE-08 ERR-21 ERR-29 a hash other than the expected one answers 409 and changes nothing', async () => {
+it('STATE-08 ERR-21 a hash other than the expected one answers 409 and changes nothing', async () => {
   await upload(instance, locker, 'promised', 'wrong', { expected_hash: sha256('right') })
   const [entry, manifest] = [await entryOf(locker, 'promised'), await manifestOf(locker)]
   const refused = await confirm<ErrorReply>(instance, locker, 'promised')
@@ -62,7 +62,7 @@ it('FILE-23 STATE-08 ERR-21 ERR-29 a hash other than the expected one answers 40
   expect(await manifestOf(locker)).toEqual(manifest)
 })
 
-it('T-10 FILE-23 AMB-73 wrong bytes are read once, and the right ones meet the expected hash', async () => {
+it('T-10 FILE-23 wrong bytes are read once, and the right ones meet the expected hash', async () => {
   const expected_hash = sha256('right').toUpperCase().replace('SHA256:', '')
   await upload(instance, locker, 'better', 'wrong', { expected_hash })
   const reads = storage.reads.length
@@ -98,7 +98,7 @@ it('ERR-18 FILE-31 confirming with an unknown receipt, or one without a locker, 
   }
 })
 
-it('FILE-24 ERR-17 AMB-07 FILE-31 confirming an unknown name, or a file that was never uploaded, answers 404', async () => {
+it('FILE-24 ERR-17 confirming an unknown name, or a file that was never uploaded, answers 404', async () => {
   await create('awaited')
   for (const filename of ['unknown', '', '../a.txt', 'AWAITED']) {
     const refused = await confirm<ErrorReply>(instance, locker, filename)
@@ -110,7 +110,7 @@ it('FILE-24 ERR-17 AMB-07 FILE-31 confirming an unknown name, or a file that was
   expect(refused.body.details.next_best_method).toBe(`POST /v1/lockers/${locker.lockerId}/files`)
 })
 
-it('FILE-24 ERR-17 AMB-58 bytes that the provider lost are not confirmed; what was recorded before is still answered', async () => {
+it('FILE-24 ERR-17 bytes that the provider lost are not confirmed; what was recorded before is still answered', async () => {
   const lose = async (filename: string) => {
     const { object_id } = await rowOf(instance, locker, filename)
     await storage.providers.named('gcs').remove({ id: object_id!, ref: null })
@@ -123,7 +123,7 @@ it('FILE-24 ERR-17 AMB-58 bytes that the provider lost are not confirmed; what w
   expect((await confirm(instance, locker, 'gone')).body).toEqual(first.body)
 })
 
-it('T-31 FILE-31 a provider error answers 503 without its details, and the next attempt works', async () => {
+it('T-139 FILE-31 a provider error answers 503 without its details, and the next attempt works', async () => {
   await upload(instance, locker, 'patience', 'bytes')
   storage.failRead()
   const refused = await confirm<ErrorReply>(instance, locker, 'patience')
@@ -152,7 +152,7 @@ it('FILE-25 FILE-31 a batch takes a thousand names in a body; a query that is to
   expect(body).toMatchObject({ details: { layer: 'gateway', next_best_method, recovery_hint: expect.any(String) } })
 })
 
-it('FILE-25 SHAPE-24 STATE-07 a batch answers in order, and one failure does not fail the others', async () => {
+it('FILE-25 STATE-07 a batch answers in order, and one failure does not fail the others', async () => {
   await upload(instance, locker, 'b', 'bytes of b')
   await upload(instance, locker, 'wrong', 'wrong', { expected_hash: sha256('right') })
   await upload(instance, locker, 'a', 'a')
@@ -209,7 +209,7 @@ it('FILE-25 T-10 a repeated name is confirmed once and answered each time', asyn
   expect((await manifestOf(locker)).total_bytes).toBe(5)
 })
 
-it('T-31 a provider error fails only the file it concerns', async () => {
+it('T-139 a provider error fails only the file it concerns', async () => {
   await upload(instance, locker, 'f', 'bytes')
   await upload(instance, locker, 'g', 'bytes')
   storage.failRead()
@@ -218,7 +218,7 @@ it('T-31 a provider error fails only the file it concerns', async () => {
   expect(body.results).toContainEqual(expect.objectContaining({ ok: false, error: 'STORAGE_UNAVAILABLE' }))
 })
 
-it('AMB-47 a batch takes 1,000 names of any kind, and refuses one more', async () => {
+it('LIM-12 a batch takes 1,000 names of any kind, and refuses one more', async () => {
   const names = Array.from({ length: 1000 }, (_, i) => (i < 900 ? `file ${i}` : '\u{1F980}'.repeat(100 - (i % 100))))
   await insertFiles(instance, locker, [...new Set(names)])
   await storeFile(instance, locker, 'file 7', 'bytes', { isConfirmed: false })
@@ -228,7 +228,7 @@ it('AMB-47 a batch takes 1,000 names of any kind, and refuses one more', async (
   expectRefusal(await signed([...names, 'one more']), 422, 'validation_error')
 })
 
-it('FILE-25 ERR-24 AMB-05 ENV-19 a batch names the fields that are missing, wrong or differ', async () => {
+it('ERR-24 ENV-19 a batch names the fields that are missing, wrong or differ', async () => {
   const locs = async (answer: Promise<{ status: number; body: ErrorReply }>) => {
     const { status, body } = await answer
     return [status, ...body.detail.map(({ loc }) => loc.join('.'))]

@@ -88,7 +88,7 @@ it('T-17 FILE-25 of a batch, only the file that changes is read again', async ()
   expect((await manifestOf(locker)).total_bytes).toBe(9)
 })
 
-it('T-10 AMB-58 concurrent confirmations of one file, one by one and in batches, read it once and change the manifest once', async () => {
+it('T-10 FILE-22 concurrent confirmations of one file, one by one and in batches, read it once and change the manifest once', async () => {
   await upload(instance, locker, 'f', 'bytes')
   const { manifest_version } = await manifestOf(locker)
   const answers = await Promise.all([

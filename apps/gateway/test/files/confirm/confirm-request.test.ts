@@ -44,7 +44,7 @@ it('FILE-21 ENV-09 confirming by body works with an envelope of the owner or of 
   }
 })
 
-it('AMB-05 ENV-19 confirming by body without an envelope answers 422 that names the headers, or the one that is missing', async () => {
+it('FILE-21 ENV-19 confirming by body without an envelope answers 422 that names the headers, or the one that is missing', async () => {
   const headers = ['header.X-Svc-Envelope', 'header.X-Svc-Signature']
   await expectInvalid(instance.send('POST', PATH, { filename: 'f' }), ...headers)
   const mixed = queryOf({ receipt_id: locker.receiptId })
@@ -54,7 +54,7 @@ it('AMB-05 ENV-19 confirming by body without an envelope answers 422 that names 
   await expectInvalid(instance.send('POST', PATH, call.body, half), 'header.X-Svc-Signature')
 })
 
-it('ENV-07 ENV-13 ENV-17 confirming by body refuses an envelope that is not for this request, or was used', async () => {
+it('ENV-07 ENV-13 confirming by body refuses an envelope that is not for this request, or was used', async () => {
   expectRefusal(await signed(ed25519Identity()), 403, 'SIGNATURE_INVALID')
   expectRefusal(await signed(owner, { ops: ['locker:read'] }), 403, 'MISSING_OPS')
   expectRefusal(await signed(owner, { envelope: { path: `${PATH}-batch` } }), 403, 'PATH_MISMATCH')
@@ -68,7 +68,7 @@ it('ENV-07 ENV-13 ENV-17 confirming by body refuses an envelope that is not for 
   expectRefusal(await instance.send('POST', PATH, fields(), headers), 403, 'NONCE_REPLAYED')
 })
 
-it('AMB-05 confirming by body refuses an envelope for another receipt', async () => {
+it('FILE-21 confirming by body refuses an envelope for another receipt', async () => {
   const stranger = ed25519Identity()
   const { receiptId, lockerId } = await instance.locker(stranger)
   expectRefusal(await signed(stranger, { receiptId, lockerId }), 401, 'RECEIPT_ID_MISMATCH')
@@ -76,7 +76,7 @@ it('AMB-05 confirming by body refuses an envelope for another receipt', async ()
   expect(await isConfirmed()).toBe(false)
 })
 
-it('AMB-05 confirming by query verifies an envelope that is sent with it', async () => {
+it('FILE-21 confirming by query verifies an envelope that is sent with it', async () => {
   const path = queryOf(fields())
   expectRefusal(await signed(ed25519Identity(), { path, body: undefined }), 403, 'SIGNATURE_INVALID')
   const receiptId = await instance.receipt(owner)
@@ -86,7 +86,7 @@ it('AMB-05 confirming by query verifies an envelope that is sent with it', async
   expect((await signed(owner, { path, body: undefined })).status).toBe(200)
 })
 
-it('FILE-20 ERR-24 FILE-31 confirming by query answers 422 that names the field that is missing, no text or given twice', async () => {
+it('FILE-20 ERR-24 confirming by query answers 422 that names the field that is missing, no text or given twice', async () => {
   const missing = instance.send<ErrorReply>('POST', PATH)
   await expectInvalid(missing, 'query.receipt_id', 'query.filename')
   expect((await missing).body.details).toMatchObject({ layer: 'gateway', next_best_method: 'the same' })
@@ -96,14 +96,14 @@ it('FILE-20 ERR-24 FILE-31 confirming by query answers 422 that names the field 
   await expectInvalid(signed(owner, { body: { ...fields(), filename: 7 } }), 'body.filename')
 })
 
-it('AMB-05 confirming by query answers 422 where query and body differ', async () => {
+it('FILE-21 confirming by query answers 422 where query and body differ', async () => {
   const path = queryOf(fields())
   await expectInvalid(instance.send('POST', path, { filename: 'g' }), 'body.filename')
   const other = { receipt_id: 'rcpt_other', filename: 'g' }
   await expectInvalid(signed(owner, { path, body: other }), 'body.receipt_id', 'body.filename')
 })
 
-it('AMB-05 ADD-11 confirming by query takes a body with the same fields or with none, and when it is signed one field of each', async () => {
+it('FILE-21 ADD-11 confirming by query takes a body with the same fields or with none, and when it is signed one field of each', async () => {
   for (const body of [fields(), { filename: 'f' }, { ttl_min: 5 }, {}])
     expect((await instance.send('POST', queryOf(fields()), body)).status).toBe(200)
   const path = queryOf({ receipt_id: locker.receiptId })
@@ -127,7 +127,7 @@ function expectWait(answer: Reply<unknown>) {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 }
 
-it('T-10 AMB-05 confirmations of one receipt are limited before anything is read, and allowed again later', async () => {
+it('T-10 FILE-21 confirmations of one receipt are limited before anything is read, and allowed again later', async () => {
   const { instance, locker, storage } = await openInstance({ RATE_LIMITS: 'receipt=3/min' })
   expect((await instance.send('POST', `/v1/files/confirm?receipt_id=${locker.receiptId}`)).status).toBe(422)
   for (let i = 0; i < 3; i++) expectRefusal(await confirm(instance, locker, 'no such file'), 404, 'FILE_NOT_FOUND')

@@ -20,7 +20,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect((await locker.call(['locker:write'], 'DELETE', `/files/${filename}`)).status).toBe(200)
   }
 
-  it('T-43 LOCK-14 bytes beyond the terms are stored and read, but not paid for, whatever is overwritten or deleted', async () => {
+  it('T-34 LOCK-14 bytes beyond the terms are stored and read, but not paid for, whatever is overwritten or deleted', async () => {
     const contents = ['10 bytes 1', '10 bytes 2', '10 bytes 3'].map((text) => `${text}${database.dialect[0]}`)
     for (const bytes of contents) {
       await locker.put('a', bytes)
@@ -56,7 +56,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect(await instance.deliveriesOf(locker)).toBeNull()
   })
 
-  it('T-43 the same bytes are paid for once, though they are overwritten, deleted and uploaded again', async () => {
+  it('T-34 the same bytes are paid for once, though they are overwritten, deleted and uploaded again', async () => {
     const bytes = `often ${database.dialect}`
     await locker.put('a', bytes)
     await instance.later(0)
@@ -71,7 +71,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect((await publicBytes(instance, locker, 'b')).toString()).toBe(bytes)
   })
 
-  it('T-43 two files with the same bytes that are delivered at once are paid for once', async () => {
+  it('T-34 two files with the same bytes that are delivered at once are paid for once', async () => {
     const bytes = `twice ${database.dialect}`
     instance.server.isSealing = false
     for (const name of ['a', 'b', 'c']) await locker.put(name, bytes)
@@ -85,7 +85,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect(await instance.staged()).toEqual([])
   })
 
-  it('T-43 ADD-17 a renewal has delivered what was held back, as far as it pays for it', async () => {
+  it('T-34 ADD-17 a renewal has delivered what was held back, as far as it pays for it', async () => {
     const names = ['a', 'b', 'c', 'd', 'e']
     for (const name of names) await locker.put(name, `${name} ${database.dialect}`)
     await instance.later(0)

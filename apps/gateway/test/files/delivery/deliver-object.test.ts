@@ -198,7 +198,7 @@ it('T-11 an upload larger than its provider takes is refused, by its declared or
   await expectTooLarge({ status: counted.status, body: await counted.json() })
 })
 
-it('T-11 SESS-01 SESS-06 an upload session refuses a file larger than its provider takes', async () => {
+it('T-11 SESS-01 an upload session refuses a file larger than its provider takes', async () => {
   const declared = { files: [{ filename: 'a', size_bytes: MAX + 1 }] }
   await expectTooLarge(await locker.call(['locker:write'], 'POST', '/upload-sessions', declared))
   const session = await openTestSession(instance, locker, { files: [{ filename: 'b' }] })

@@ -44,7 +44,7 @@ async function expectAllWorks(): Promise<void> {
   expect(again.status).toBe(304)
 }
 
-it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file can be read and attested before, during and after its delivery', async () => {
+it('ATT-05 MERK-17 a file can be read and attested before, during and after its delivery', async () => {
   await expectAllWorks()
 
   const sending = instance.server.holdUp(hex(BYTES), 'sending')
@@ -66,7 +66,7 @@ it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file can be read and attested before,
   await expectAllWorks()
 })
 
-it('T-31 a provider that does not return a delivered object is a storage error, not a loss', async () => {
+it('T-139 a provider that does not return a delivered object is a storage error, not a loss', async () => {
   await instance.later(0)
   stages.server.isDown = true
   const link = await fetch(`${instance.gateway.url}/v1/r/${locker.receiptId}/f/a`)

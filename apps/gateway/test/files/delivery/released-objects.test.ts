@@ -23,7 +23,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     expect([await instance.staged(), await instance.objects(), await instance.deliveries()]).toEqual([[], [], []])
   }
 
-  it('FILE-16 SHAPE-23 deleting a file before its delivery begins removes its bytes, and nothing is paid', async () => {
+  it('FILE-16 deleting a file before its delivery begins removes its bytes, and nothing is paid', async () => {
     await locker.put('a', 'never sent')
     expect(await remove('a')).toBe(true)
     await expectNothingLeft()
@@ -43,7 +43,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     await expectNothingLeft()
   })
 
-  it('FILE-16 SHAPE-23 a delivery that has begun goes on, and delete answers that the bytes stay', async () => {
+  it('FILE-16 a delivery that has begun goes on, and delete answers that the bytes stay', async () => {
     const held = instance.server.holdUp(hex('too late'), 'ordering')
     await locker.put('a', 'too late')
     const draining = drain()
@@ -59,7 +59,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     await expectNothingLeft()
   })
 
-  it('FILE-16 SHAPE-23 a delivered file that is deleted stays at its provider, also before the staged copy is dropped', async () => {
+  it('FILE-16 a delivered file that is deleted stays at its provider, also before the staged copy is dropped', async () => {
     const held = instance.server.holdUp(hex('not dropped'), 'looking')
     await locker.put('a', 'not dropped')
     const draining = drain()

@@ -96,7 +96,7 @@ forEachDatabase('a list of some files', (database) => {
     for (const query of refused) expectRefusal(await ask(query), 422, 'validation_error')
   })
 
-  it('FILE-13 T-81 searches and counts past what is read at once, and folders of any size are one step', {
+  it('FILE-13 T-10 searches and counts past what is read at once, and folders of any size are one step', {
     tags: ['nightly'],
   }, async () => {
     const large = await instance.locker(ed25519Identity())
@@ -122,7 +122,7 @@ forEachDatabase('a list of some files', (database) => {
     expect(await outline(100, 1000, AbortSignal.abort())).toEqual({ entries: 100, cursors: [], truncated: true })
   })
 
-  it('FILE-13 T-81 an outline leads to every page, whatever the names are', async () => {
+  it('FILE-13 T-10 an outline leads to every page, whatever the names are', async () => {
     const mixed = await instance.locker(ed25519Identity())
     const names = NAMES.flatMap((name) => Array.from({ length: 27 }, (_, i) => `${name}-${i}`)).concat(NAMES)
     await insertFiles(instance, mixed, names.toSorted(compareCodePoints))

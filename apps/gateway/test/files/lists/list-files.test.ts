@@ -20,7 +20,7 @@ const locker = forEachTest(() => instance.locker(ed25519Identity(), { provider: 
 const list = (query = '') => locker.call<FileList>(['locker:list'], 'GET', `/files${query}`)
 const namesOf = ({ files }: FileList) => files.map(({ filename }) => filename)
 
-it('FILE-13 SHAPE-21 the list shows the metadata of each file, and not where it is kept', async () => {
+it('FILE-13 the list shows the metadata of each file, and not where it is kept', async () => {
   await storeFile(instance, locker, 'confirmed', 'hello', { contentType: 'text/html' })
   await storeFile(instance, locker, 'uploaded', 'hello', { isConfirmed: false })
   const at = '2026-09-01T12:00:00Z'
@@ -86,7 +86,7 @@ const read = async (locker: TestLocker, query = '') =>
   (await locker.call<Manifest>(['locker:read'], 'GET', `/manifest${query}`)).body
 const now = () => isoSeconds(instance.clock.now() / 1000)
 
-it('FILE-18 SHAPE-22 FILE-33 the manifest of a new locker is empty and as old as the locker', async () => {
+it('FILE-18 FILE-33 the manifest of a new locker is empty and as old as the locker', async () => {
   const locker = await newLocker()
   const openedAt = now()
   instance.clock.advance(3600)
@@ -95,7 +95,7 @@ it('FILE-18 SHAPE-22 FILE-33 the manifest of a new locker is empty and as old as
   expect(await read(locker)).toEqual({ ...ids, ...facts })
 })
 
-it('FILE-18 FILE-19 AMB-32 the manifest shows each entry with its provider and counts the bytes of confirmed files', async () => {
+it('FILE-19 ATT-20 the manifest shows each entry with its provider and counts the bytes of confirmed files', async () => {
   const locker = await newLocker('storj')
   await storeFile(instance, locker, 'b', 'hello')
   await storeFile(instance, locker, 'a', 'not confirmed', { isConfirmed: false })
@@ -191,18 +191,18 @@ it('FILE-17 download URLs come in the order of the request, with the names that 
   expect((await ask({ filenames: [] })).body).toMatchObject(none)
 })
 
-it('FILE-17 AMB-47 download URLs are minted for 1,000 names at once and no more', async () => {
+it('FILE-17 LIM-12 download URLs are minted for 1,000 names at once and no more', async () => {
   const names = Array.from({ length: 1000 }, (_, i) => `n${i}`)
   expect((await ask({ filenames: names })).body.not_found).toEqual(names)
   expectRefusal(await ask({ filenames: [...names, 'b'] }), 422, 'validation_error')
 })
 
 const BAD = [{}, { filenames: [''] }, { filenames: ['b'], ttl_min: 0 }, { filenames: ['b'], ttl_min: 1441 }]
-it.each(BAD)('FILE-10 FILE-17 LIM-01 download URLs refuse the body %j', async (body) => {
+it.each(BAD)('FILE-10 FILE-17 download URLs refuse the body %j', async (body) => {
   expectRefusal(await ask(body), 422, 'validation_error')
 })
 
-it('LOCK-13 SHAPE-16 AMB-19 the URLs of a locker cover all files with bytes, for locker:read and for locker:list', async () => {
+it('LOCK-13 LOCK-12 the URLs of a locker cover all files with bytes, for locker:read and for locker:list', async () => {
   for (const ops of [['locker:read'], ['locker:list']]) {
     const { status, body } = await all('', ops)
     expect(status).toBe(200)

@@ -59,7 +59,7 @@ describe('statements in the EVM registry', () => {
     await retry({}, at)
   }
 
-  it('T-34 ADD-14 AMB-65 entries over the budget wait, and the newest is written when the budget allows', async () => {
+  it('ADD-14 ANCH-12 entries over the budget wait, and the newest is written when the budget allows', async () => {
     const limited = await open({ RATE_LIMITS: 'anchors=1/hour', ANCHORS: 'off' })
     const locker = await filledLocker(limited)
     await attest(limited, locker)
@@ -82,7 +82,7 @@ describe('statements in the EVM registry', () => {
     expect(await onChain(locker)).toMatchObject({ slot: 0, file_count: 1 })
   })
 
-  it('ANCH-12 AMB-65 INT-02 EVT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
+  it('INT-02 EVT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
     const locker = await filledLocker(instance)
     const first = (await attest(instance, locker)).attestation
     expect(await entry(locker)).toMatchObject({ contract, sequence: 1, state: 'waiting', tx: null, block: null })
@@ -103,7 +103,7 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ sequence: 2, state: 'done' })
   })
 
-  it('SHAPE-41 INT-05 an entry that cannot be written now is a 503, is visible, and is written by the next attempt', async () => {
+  it('INT-02 INT-05 an entry that cannot be written now is a 503, is visible, and is written by the next attempt', async () => {
     const locker = await filledLocker(instance)
     await attest(instance, locker)
     node.behave(DOWN)
@@ -153,7 +153,7 @@ describe('statements in the EVM registry', () => {
     expect(await onChain(locker)).toMatchObject({ file_count: 1 })
   })
 
-  it('SHAPE-41 a transaction that fails on chain leaves its reason with the entry', async () => {
+  it('INT-02 a transaction that fails on chain leaves its reason with the entry', async () => {
     const locker = await filledLocker(instance)
     const { receiptId: receipt_id } = locker
     await attest(instance, locker)
@@ -170,7 +170,7 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ state: 'done', error: null })
   })
 
-  it('AMB-44 INT-05 an entry whose key is not the owner ends as a dead letter with its reason, and is not a 5xx', async () => {
+  it('INT-05 an entry whose key is not the owner ends as a dead letter with its reason, and is not a 5xx', async () => {
     const other = await open({ EVM_REGISTRY_KEY: DEV_PAYERS[1]!.privateKey })
     const locker = await filledLocker(other)
     await attest(other, locker)

@@ -51,7 +51,7 @@ function logOf(instance: TestGateway) {
   }
 }
 
-it('LOG-23 LOG-25 publishes the newest checkpoint once an interval, and only if the log has grown', async () => {
+it('LOG-23 LOG-12 publishes the newest checkpoint once an interval, and only if the log has grown', async () => {
   const instance = await testbed.open(KEYS)
   const { context } = instance.gateway
   const { db, anchor, rows, grow } = logOf(instance)
@@ -124,7 +124,7 @@ forEachDatabase('anchors of the log', (database) => {
     await writable(db).deleteFrom('spending').execute()
   })
 
-  it('T-105 LOG-24 replicas publish one transaction together', async () => {
+  it('T-19 LOG-24 replicas publish one transaction together', async () => {
     const before = (await rows()).length
     await grow(1)
     await Promise.all([anchor(), anchor(replica), anchor()])
@@ -133,7 +133,7 @@ forEachDatabase('anchors of the log', (database) => {
     expect((await rows()).at(-1)?.state).toMatch(/landed|finalized/)
   })
 
-  it('T-105 LOG-24 resolves a transaction that was lost by its signature before another is signed', async () => {
+  it('T-19 LOG-24 resolves a transaction that was lost by its signature before another is signed', async () => {
     const before = (await rows()).length
     await grow(1)
     testbed.node.behave(forgetfully)
@@ -153,7 +153,7 @@ forEachDatabase('anchors of the log', (database) => {
     expect((await rows()).slice(before)).toMatchObject([{ state: 'expired' }, { state: 'landed' }])
   })
 
-  it('T-105 LOG-24 sends what was noted before a crash, and signs nothing else', async () => {
+  it('T-19 LOG-24 sends what was noted before a crash, and signs nothing else', async () => {
     const before = (await rows()).length
     await grow(1)
     testbed.node.behave(forgetfully)
@@ -164,7 +164,7 @@ forEachDatabase('anchors of the log', (database) => {
   })
 
   it.each(['before', 'after'] as const)(
-    'T-105 LOG-24 of a gateway that is killed %s the chain takes its transaction, another one finishes the work once',
+    'T-19 LOG-24 of a gateway that is killed %s the chain takes its transaction, another one finishes the work once',
     { tags: ['nightly'] },
     async (when) => {
       const before = (await rows()).length
@@ -240,7 +240,7 @@ forEachDatabase('anchors of the log', (database) => {
     await writable(db).insertInto('log_anchors').values(kept).execute()
   })
 
-  it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {
+  it('LOG-28 LOG-27 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {
     const { context } = instance.gateway
     await grow(1)
     await anchor()

@@ -39,7 +39,7 @@ forEachDatabase('a writer that is killed', (database) => {
     return startProcess(LAUNCHER, { args: [PROGRAM, step, String(passes)], env }).ended
   }
 
-  it('T-103 LOG-15 leaves no fork at any step: the next writer goes on with the same bytes', async () => {
+  it('T-114 leaves no fork at any step: the next writer goes on with the same bytes', async () => {
     const { context, url } = instance.gateway
     const reader = logReader(url, context.logIdentity.key)
     const { db } = context.database

@@ -22,7 +22,7 @@ forEachDatabase('the log', (database) => {
   const reader = () => logReader(instance.gateway.url, room().logIdentity.key)
   const get = (path: string) => fetch(instance.gateway.url + path)
 
-  it('LOG-10 LOG-12 ADD-50 has every statement in the order of its transaction, and leads to no receipt', async () => {
+  it('LOG-10 LOG-12 has every statement in the order of its transaction, and leads to no receipt', async () => {
     const start = (await room().publishedLog.newest())?.size ?? 0
     const lockers = [await instance.locker(ed25519Identity()), await instance.locker(ed25519Identity())]
     const digests: string[] = []

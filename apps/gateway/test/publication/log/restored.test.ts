@@ -55,7 +55,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
   })
 
   describe('from its loss to another log', { shuffle: false }, () => {
-    it('T-104 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
+    it('T-37 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
       let instance = await openTestGateway(variables)
       const locker = await instance.locker(ed25519Identity())
       await locker.put('a', '1')
@@ -112,7 +112,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       await instance.close()
     })
 
-    it('T-104 LOG-16 never mixes another history of the same database, published elsewhere, with this one', async () => {
+    it('T-37 LOG-16 never mixes another history of the same database, published elsewhere, with this one', async () => {
       await copyDatabase(database, 'backup')
       let instance = await openTestGateway({ ...variables, LOG_STORE: join(folder, 'elsewhere') })
       await addStatements(dbOf(instance), 1000)
@@ -162,7 +162,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       await instance.close()
     })
 
-    it('LOG-51 LOG-53 begins another log with all statements', async () => {
+    it('LOG-51 begins another log with all statements', async () => {
       const instance = await openTestGateway({ ...variables, LOG_STORE: join(folder, 'log-2') })
       await untilState(instance, 'current')
       while (await instance.gateway.context.publishLog());

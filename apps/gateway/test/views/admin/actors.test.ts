@@ -16,14 +16,14 @@ describe('who may act', () => {
   const mayAct = (list: string, caller: InternalCaller, mode: 'development' | 'production' = 'production') =>
     describeCaller(caller, readActors(new SettingsReader({ ADMINS: list }, SETTINGS), mode)).may_act
 
-  it('T-70 in production nobody does unless they are named', () => {
+  it('T-26 in production nobody does unless they are named', () => {
     for (const caller of [oidc('anna', 'anna@example.com'), { kind: 'secret' }, { kind: 'development' }] as const)
       expect(mayAct('', caller)).toBe(false)
     expect(mayAct('', { kind: 'development' }, 'development')).toBe(true)
     expect(mayAct('anna', { kind: 'development' }, 'development')).toBe(false)
   })
 
-  it('T-70 a name counts as what it is: an address, a subject, or the shared secret', () => {
+  it('T-26 a name counts as what it is: an address, a subject, or the shared secret', () => {
     const list = 'anna@example.com, 1234, secret'
     expect(mayAct(list, oidc('x', 'anna@example.com'))).toBe(true)
     expect(mayAct(list, oidc('1234', 'other@example.com'))).toBe(true)

@@ -65,7 +65,7 @@ forEachDatabase("the operator's endpoints", (database) => {
     return (await queue.deadLetters())[0]!.id
   }
 
-  it('ADD-25 T-70 everybody internal reads, and only a named identity acts; a refused attempt is logged', async () => {
+  it('ADD-25 T-26 everybody internal reads, and only a named identity acts; a refused attempt is logged', async () => {
     expect((await read('/identity')).body).toEqual({ identity: 'secret', kind: 'secret', may_act: false })
     expect((await read('/identity', 'anna')).body).toEqual({ identity: 'oidc:anna', kind: 'oidc', may_act: true })
     expectRefusal(await shop.send('GET', `${OPERATIONS}/overview`), 401, 'INTERNAL_AUTH_REQUIRED')
@@ -266,7 +266,7 @@ forEachDatabase("the operator's endpoints", (database) => {
       ])
     }
 
-    it('T-83 of a transaction in two assets each is refunded by itself, and a receipt keeps what it paid', async () => {
+    it('T-205 of a transaction in two assets each is refunded by itself, and a receipt keeps what it paid', async () => {
       const quote = await shop.quote({ units: 1 })
       const pay_req_id = payReqId(quote)
       const [sol, usdc] = [legOf(quote, 'SOL').amount, legOf(quote, 'USDC').amount]
@@ -294,7 +294,7 @@ forEachDatabase("the operator's endpoints", (database) => {
       expect(lines.filter((line) => line.includes(`refund decided,${network},`))).toHaveLength(3)
     })
 
-    it('T-83 refunds that are decided at the same moment stay within what arrived, and one decision is one', async () => {
+    it('T-205 refunds that are decided at the same moment stay within what arrived, and one decision is one', async () => {
       const quote = await shop.quote({ units: 1, pay_network: network, pay_asset: 'USDC' })
       const total = BigInt(legOf(quote, 'USDC').amount)
       const tx = await market.pay(legOf(quote, 'USDC'))
@@ -318,7 +318,7 @@ forEachDatabase("the operator's endpoints", (database) => {
 forEachDatabase('sales and lockers', (database) => {
   openShop(database)
 
-  it('ADD-25 ADD-53 shows the business at a glance, the newest sales included, and sales over time by asset and provider', async () => {
+  it('ADD-25 shows the business at a glance, the newest sales included, and sales over time by asset and provider', async () => {
     const first = await buy(market, shop, { units: 2 })
     await shop.locker(ed25519Identity())
     const quote = await shop.quote({ units: 1, provider: 'storj' })
@@ -369,7 +369,7 @@ forEachDatabase('sales and lockers', (database) => {
 forEachDatabase('the audit log', (database) => {
   openShop(database)
 
-  it('T-71 takes no change, and one that gets around that shows', async () => {
+  it('T-26 takes no change, and one that gets around that shows', async () => {
     const { db, dialect } = shop.gateway.context.database
     for (const job of ['x', 'y', 'z']) await act('POST', `/jobs/${job}/retry`, {}, 'scheduler')
     const before = (await audit()).chain

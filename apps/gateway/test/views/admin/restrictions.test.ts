@@ -127,7 +127,7 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     expectRefusal(await get(`/v1/r/rcpt_${'0'.repeat(32)}/f/a.txt`), 404, 'receipt_not_found')
   })
 
-  it('T-80 an upload that a restriction stops stays open for as long as it holds, and gets its time back', async () => {
+  it('T-50 an upload that a restriction stops stays open for as long as it holds, and gets its time back', async () => {
     const { locker, session } = await furnished()
     const cutOff = await openTestSession(instance, locker, { files: [{ filename: 'c.txt' }], ttl_min: 10 })
     const { context } = instance.gateway

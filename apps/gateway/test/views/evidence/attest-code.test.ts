@@ -40,7 +40,7 @@ async function receiptWith(result_hash: string): Promise<string> {
   return receipt.receipt_id
 }
 
-it('ATT-15 SHAPE-35 answers the code of the newest statement, or of the one with the given sequence', async () => {
+it('ATT-15 answers the code of the newest statement, or of the one with the given sequence', async () => {
   const locker = await chainOfThree(instance)
   const { receipt_id } = locker
   const { record } = await instance.state(locker)
@@ -67,7 +67,7 @@ it('ATT-15 prefers the result hash of the receipt, with its prefix or without', 
   }
 })
 
-it('ATT-15 ERR-07 AMB-40 answers 400 and says where to attest where there is no result hash', async () => {
+it('ATT-15 ERR-07 answers 400 and says where to attest where there is no result hash', async () => {
   for (const written of ['', 'none', 'sha256:', 'AB'.repeat(32)]) {
     const receipt_id = await receiptWith(written)
     const answer = await instance.read<{ hint: string }>(CODE, { receipt_id })
@@ -76,7 +76,7 @@ it('ATT-15 ERR-07 AMB-40 answers 400 and says where to attest where there is no 
   }
 })
 
-it('ATT-13 SHAPE-35 AMB-64 simulates what publishing would write, and writes nothing', async () => {
+it('ATT-12 ATT-13 simulates what publishing would write, and writes nothing', async () => {
   const { receipt_id } = await chainOfThree(instance)
   const before = await instance.get('/v1/storage/verify', { receipt_id })
   const { status, body } = await instance.send<Simulation>('POST', SIMULATE, { receipt_id })
@@ -109,7 +109,7 @@ const read = (authorization?: string) =>
   instance.read<{ error?: string }>(BY_TOKEN, {}, authorization ? { authorization } : {})
 const bearer = (...token: Parameters<OidcIssuer['token']>) => `Bearer ${issuer.token(...token)}`
 
-it('ATT-14 AMB-77 SHAPE-35 answers the attestation and simulation of the receipt that a token names', async () => {
+it('ATT-14 answers the attestation and simulation of the receipt that a token names', async () => {
   const { receipt_id } = await chainOfThree(instance)
   const exp = Math.floor(instance.clock.now() / 1000) + 120
   const { status, body } = await read(bearer({ receipt_id, exp }))
@@ -122,7 +122,7 @@ it('ATT-14 AMB-77 SHAPE-35 answers the attestation and simulation of the receipt
   expect(body).toEqual({ receipt_id, att_code, result_hash, attestation, simulation: simulation.body, token })
 })
 
-it('AMB-77 T-14 refuses every token that the issuer did not sign for this audience and a receipt', async () => {
+it('ATT-14 T-14 refuses every token that the issuer did not sign for this audience and a receipt', async () => {
   const { receipt_id } = await chainOfThree(instance)
   const bad: [string, string | undefined][] = [
     ['none', undefined],
@@ -155,7 +155,7 @@ it('VER-15 answers a null simulation for a record of the oracle era', async () =
   expect(body).toMatchObject({ simulation: null, attestation: { file_count: 2 } })
 })
 
-it('AMB-77 T-10 refuses tokens with a hint where no issuer is configured, and counts them', async () => {
+it('ATT-14 T-10 refuses tokens with a hint where no issuer is configured, and counts them', async () => {
   const instance = await openEvidenceGateway({ RATE_LIMITS: 'address=2/min' })
   const answer = await instance.read<{ hint: string }>(BY_TOKEN, {}, { authorization: 'Bearer x.y.z' })
   expectRefusal(answer, 401, 'BEARER_TOKEN_INVALID')

@@ -64,7 +64,7 @@ forEachDatabase('statements as DSSE', (database) => {
     return { keyId: issuerKeyId(publicKeyHex), publicKeyHex, predicateType: EVIDENCE_PREDICATE_TYPE, file }
   }
 
-  it('DSSE-02 ADD-51 the whole locker has its files as subjects, in order, and the signed statement in its predicate', async () => {
+  it('DSSE-02 the whole locker has its files as subjects, in order, and the signed statement in its predicate', async () => {
     const { response } = await read(instance, locker.receipt_id)
     expect(response.headers.get('content-type')).toBe('application/vnd.dsse.envelope.v1+json')
     expect(response.headers.get('cache-control')).toBe('no-store')
@@ -110,7 +110,7 @@ forEachDatabase('statements as DSSE', (database) => {
   })
 })
 
-it('DSSE-06 T-109 is the same every time, signed once; a final anchor and a new key change it', async () => {
+it('DSSE-06 T-14 is the same every time, signed once; a final anchor and a new key change it', async () => {
   const instance = await openEvidenceGateway({ STATEMENT_KEY_NEXT: NEXT_SEED })
   onTestFinished(instance.close)
   const own = await chainOfThree(instance)
@@ -156,7 +156,7 @@ describe('a statement that is not signed in another format', () => {
     await refused(instance, 422, 'validation_error', receipt_id, { filename: '' })
   })
 
-  it('DSSE-08 ADD-51 a locker with more files than fit in one message is proven file by file', async () => {
+  it('DSSE-08 DSSE-02 a locker with more files than fit in one message is proven file by file', async () => {
     for (const count of [1000, 1001]) {
       const { receipt_id, ...locker } = await instance.listed(count)
       await instance.state({ receipt_id, ...locker })
@@ -166,7 +166,7 @@ describe('a statement that is not signed in another format', () => {
     }
   })
 
-  it('T-109 vouches for no statement that a key of this gateway did not sign', async () => {
+  it('T-14 vouches for no statement that a key of this gateway did not sign', async () => {
     const foreign = await instance.filled({ 'a.txt': 'a' })
     await instance.state(foreign, { signer: STRANGER })
     await refused(instance, 409, 'attestation_not_available', foreign.receipt_id)
@@ -182,7 +182,7 @@ describe('a statement that is not signed in another format', () => {
     await refused(instance, 409, 'attestation_not_available', changed.receipt_id)
   })
 
-  it('T-109 leads nobody to the receipt', async () => {
+  it('T-14 leads nobody to the receipt', async () => {
     const locker = await instance.filled({ 'a.txt': 'a' })
     await locker.put(`of-${locker.receipt_id}.txt`, 'x')
     await instance.state(locker)
@@ -193,7 +193,7 @@ describe('a statement that is not signed in another format', () => {
     await refused(instance, 422, 'validation_error', locker.receipt_id)
   })
 
-  it('T-109 counts each new signature as a request, and repeats what it has for nothing', async () => {
+  it('T-14 counts each new signature as a request, and repeats what it has for nothing', async () => {
     const locker = await instance.listed(12)
     await instance.state(locker)
     const statusOf = async (query: Query) => (await read(instance, locker.receipt_id, query)).response.status

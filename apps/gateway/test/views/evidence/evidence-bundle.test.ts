@@ -54,7 +54,7 @@ forEachDatabase('the evidence bundle', (database) => {
   })
   afterAll(() => instance.close())
 
-  it('VER-12 VER-13 VER-14 EVID-21 AMB-52 AMB-82 SHAPE-36 holds everything that an offline verifier needs', async () => {
+  it('VER-14 EVID-21 holds everything that an offline verifier needs', async () => {
     const { record, anchor } = await instance.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const { status, headers, body } = await instance.read<EvidenceBundle>(BUNDLE, { receipt_id: locker.receipt_id })
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -98,7 +98,7 @@ forEachDatabase('the evidence bundle', (database) => {
       expect(await factsOf(await bundleOf(locker.receipt_id, query))).toMatchObject(ALL_PASSED)
   })
 
-  it('LOG-33 LOG-46 has the proof of the log once a checkpoint has the statement, and is answered without it where the log cannot be read', async () => {
+  it('LOG-33 has the proof of the log once a checkpoint has the statement, and is answered without it where the log cannot be read', async () => {
     const { logIdentity: identity, publishLog: publish, logFiles: files } = instance.gateway.context
     const { receipt_id } = locker
     await publish()
@@ -126,7 +126,7 @@ forEachDatabase('the evidence bundle', (database) => {
     expect(await bundleOf(locker.receipt_id)).not.toHaveProperty('log')
   })
 
-  it('VER-13 VER-15 SHAPE-36 a bundle of the oracle era has version 1 and verifies by the signature on the Merkle root', async () => {
+  it('VER-13 VER-15 a bundle of the oracle era has version 1 and verifies by the signature on the Merkle root', async () => {
     const locker = await instance.listed(3)
     const { record } = await instance.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: ORACLE_ANCHOR.tx })
     const bundle = await bundleOf(locker.receipt_id)
@@ -151,7 +151,7 @@ forEachDatabase('the evidence bundle', (database) => {
     expect(await factsOf(bundle)).toMatchObject({ ...ALL_PASSED, ...notThere })
   })
 
-  it('VER-12 ERR-22 AMB-93 answers 409 with a hint while a receipt has no attestation or a pending one', async () => {
+  it('VER-12 ERR-22 answers 409 with a hint while a receipt has no attestation or a pending one', async () => {
     const { receipt_id, locker_id } = await instance.listed(1)
     const none = await instance.read<{ hint: string }>(BUNDLE, { receipt_id })
     expectRefusal(none, 409, 'attestation_not_available')

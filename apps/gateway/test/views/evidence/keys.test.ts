@@ -29,7 +29,7 @@ beforeEach(async () => {
 })
 afterEach(() => instance.close())
 
-it('VER-05 EVID-18 EVID-19 fails the signature of a key that the gateway never had', async () => {
+it('VER-05 EVID-18 fails the signature of a key that the gateway never had', async () => {
   const locker = await instance.listed(2)
   await instance.state(locker, { signer: STRANGER })
   for (const path of ['/v1/storage/verify', '/v1/retrieve', '/v1/storage/evidence-bundle', '/v1/self-verify']) {
@@ -62,7 +62,7 @@ it('ADD-07 accepts the old key for a while after a change, because old replicas 
   expect(await signatureOf(locker.receipt_id)).toBe('passed')
 })
 
-it('T-153 ADD-39 of a revoked key, only what a block from before the theft holds is good; older receipts stay', async () => {
+it('T-40 ADD-39 of a revoked key, only what a block from before the theft holds is good; older receipts stay', async () => {
   const { context } = instance.gateway
   const stolen = statementSigner(context)
   await changeKey(stolen)

@@ -32,7 +32,7 @@ describe('answers with many files', () => {
     ['redactedBundle', proofs.redactedBundle, (body: { leaf_hashes: unknown[] }) => body.leaf_hashes],
     ['recomputeVerify', proofs.recomputeVerify, (body: { files: unknown[] }) => body.files],
   ] as const)(
-    'SHAPE-32 SHAPE-33 SHAPE-36 SHAPE-37 SHAPE-39 streams the complete list of files as declared: %s',
+    'ATT-16 VER-13 streams the complete list of files as declared: %s',
     { tags: ['nightly'] },
     async (_, endpoint, filesOf) => {
       const response = await fetch(url(endpoint.path))

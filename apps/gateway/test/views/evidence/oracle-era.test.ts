@@ -16,7 +16,7 @@ describe('records of the oracle era', () => {
   const verify = (receipt_id: string, query = {}) =>
     instance.get<VerifyAnswer>('/v1/storage/verify', { receipt_id, ...query })
 
-  it('VER-15 ANCH-06 ANCH-10 ATT-23 EVID-22 verify answers a record of the oracle era with its anchor and without envelope or status', async () => {
+  it('ANCH-06 ANCH-10 verify answers a record of the oracle era with its anchor and without envelope or status', async () => {
     const locker = await instance.listed(3)
     const { record } = await instance.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: tx })
     const { attestation, verification, anchor, verified } = await verify(locker.receipt_id)
@@ -36,7 +36,7 @@ describe('records of the oracle era', () => {
     expect(files).toHaveLength(3)
   })
 
-  it('ANCH-10 VER-06 VER-07 counts oracle_tx as an anchor in the facts, and answers a null anchor object', async () => {
+  it('VER-06 VER-07 counts oracle_tx as an anchor in the facts, and answers a null anchor object', async () => {
     const locker = await instance.listed(1)
     await instance.stateAsOracle(locker, { oracleTx: tx })
     expect(await verify(locker.receipt_id)).toMatchObject({ anchor: null, verification: FACTS })
@@ -50,7 +50,7 @@ describe('records of the oracle era', () => {
     expect((await verify(unsigned.receipt_id)).verification).toEqual({ ...NO_ANCHOR, signature_valid: 'not_checked' })
   })
 
-  it('ATT-15 ATT-16 VER-11 VER-18 VER-19 SHAPE-40 every evidence endpoint answers a record of the oracle era', async () => {
+  it('ATT-15 ATT-16 every evidence endpoint answers a record of the oracle era', async () => {
     const locker = await instance.filled({ 'a.txt': 'one', 'b.txt': 'two' })
     const { receipt_id } = locker
     const { record } = await instance.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: tx })

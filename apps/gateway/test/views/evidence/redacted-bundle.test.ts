@@ -54,7 +54,7 @@ forEachDatabase('the redacted bundle', (database) => {
   })
   afterAll(() => instance.close())
 
-  it('ADD-18 T-58 proves the files that were asked for, and names neither the receipt nor the others', async () => {
+  it('ADD-18 T-33 proves the files that were asked for, and names neither the receipt nor the others', async () => {
     const text = await redacted(locker.receipt_id, ['c.txt', 'a.txt', 'c.txt'])
     for (const hidden of [locker.receipt_id, locker.locker_id, 'b.txt', '/v1/r/']) expect(text).not.toContain(hidden)
     const bundle: RedactedBundle = JSON.parse(text)
@@ -71,7 +71,7 @@ forEachDatabase('the redacted bundle', (database) => {
     expect(report?.leftOut[0]).toContain('1 of 3 files')
   })
 
-  it('ADD-18 T-58 shows the leaves of all files and no name where no file was asked for', async () => {
+  it('ADD-18 T-33 shows the leaves of all files and no name where no file was asked for', async () => {
     const text = await redacted(locker.receipt_id)
     for (const hidden of [locker.receipt_id, locker.locker_id, '.txt', '/v1/r/']) expect(text).not.toContain(hidden)
     expect(schemaCheck(redactedBundle.responses[200])(JSON.parse(text))).toBeNull()
@@ -103,13 +103,13 @@ forEachDatabase('the redacted bundle', (database) => {
     return body
   }
 
-  it('ADD-18 T-58 says which file is not in the statement, and nothing about others', async () => {
+  it('ADD-18 T-33 says which file is not in the statement, and nothing about others', async () => {
     const { details } = await refused(404, 'FILE_NOT_ATTESTED', locker.receipt_id, ['a.txt', 'z.txt'])
     expect(details).toEqual({ filename: 'z.txt' })
     await refused(404, 'FILE_NOT_ATTESTED', locker.receipt_id, ['b.txt'], { sequence: '1' })
   })
 
-  it('ADD-18 T-58 refuses a file whose name spells the receipt or its locker', async () => {
+  it('ADD-18 T-33 refuses a file whose name spells the receipt or its locker', async () => {
     const locker = await instance.filled({ 'a.txt': 'a' })
     for (const id of [locker.receipt_id, locker.locker_id]) await locker.put(`of-${id}.txt`, 'x')
     await instance.state(locker)

@@ -25,7 +25,7 @@ describe('retrieve', () => {
   })
   afterAll(() => instance.close())
 
-  it('ATT-16 ATT-19 ANCH-05 SHAPE-33 answers code, hashes, manifest, anchor and facts to anybody', async () => {
+  it('ATT-16 ATT-19 answers code, hashes, manifest, anchor and facts to anybody', async () => {
     const locker = await instance.filled({ 'b.txt': 'two', 'a.txt': 'one' })
     const { record } = await instance.state(locker)
     const { manifest, verification, ...answer } = await instance.get<Retrieved>(RETRIEVE, {
@@ -51,7 +51,7 @@ describe('retrieve', () => {
     expect(verification).toMatchObject({ signature_valid: 'passed', anchor_confirmed: 'not_checked' })
   })
 
-  it('ATT-17 AMB-39 computes a missing statement only for a caller with the secret, and answers an existing one to anybody', async () => {
+  it('ATT-17 computes a missing statement only for a caller with the secret, and answers an existing one to anybody', async () => {
     const { receipt_id } = await instance.filled({ 'a.txt': 'one' })
     const refused = await instance.read<{ hint: string }>(RETRIEVE, { receipt_id })
     expectRefusal(refused, 409, 'attestation_not_available')
@@ -74,7 +74,7 @@ describe('retrieve', () => {
     expectRefusal(await instance.read(RETRIEVE, { receipt_id: 'rcpt_none' }, AS_ORACLE), 404, 'receipt_not_found')
   })
 
-  it('ATT-18 AMB-79 SHAPE-34 answers the payment of a receipt in the form that oracles read', async () => {
+  it('ATT-18 answers the payment of a receipt in the form that oracles read', async () => {
     const { paid_raw, pay_asset, network, tx_hash } = vectors.receipt_signature_proposal.receipt
     const seeded = await seedReceipt(instance.gateway.context, { owner: ed25519Identity().identity })
     const id = { receipt_id: 'rcpt_of_the_vectors', pay_req_id: 'pr_of_the_vectors' }
@@ -104,7 +104,7 @@ describe('retrieve', () => {
 })
 
 describe('retrieve without a secret', () => {
-  it('AMB-39 computes for anybody within the public rate limits where no secret is set', async () => {
+  it('ATT-17 computes for anybody within the public rate limits where no secret is set', async () => {
     const instance = await openEvidenceGateway({ RATE_LIMITS: 'receipt=2/min' })
     const { receipt_id } = await instance.filled({ 'a.txt': 'one' })
     const empty = await instance.listed(0)
@@ -119,7 +119,7 @@ describe('retrieve without a secret', () => {
   it.each([
     ['warns of open computing', {}, true],
     ['does not warn where a secret is set', { ORACLE_CALLBACK_SECRET: SECRET }, false],
-  ])('AMB-39 %s at the start in production', async (_, variables, isWarned) => {
+  ])('ATT-17 %s at the start in production', async (_, variables, isWarned) => {
     const lines: string[] = []
     const write = (line: string) => void lines.push(line)
     const log = createLog('warn', { write, writeSoon: write, flush: () => {} })

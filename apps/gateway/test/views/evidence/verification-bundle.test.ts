@@ -14,7 +14,7 @@ const BUNDLE = '/v1/storage/verification-bundle'
 const instance = forAllTests(() => openEvidenceGateway())
 const bundleOf = (receipt_id: string) => instance.get<VerificationBundle>(BUNDLE, { receipt_id })
 
-it('VER-11 MERK-14 SHAPE-37 the verification bundle holds payment, content, algorithm and steps', async () => {
+it('VER-11 MERK-14 the verification bundle holds payment, content, algorithm and steps', async () => {
   const { receipt_id, locker_id } = await chainOfThree(instance)
   const { steps, content_proof, payment_proof, ...rest } = await bundleOf(receipt_id)
   expect(rest).toEqual({

@@ -28,7 +28,7 @@ forEachDatabase('verify', (database) => {
   const instance = forAllTests(() => openEvidenceGateway({ DATABASE_URL: database.url }))
   const verify = (receipt_id: string, query = {}) => instance.get<VerifyAnswer>(VERIFY, { receipt_id, ...query })
 
-  it('VER-01 VER-03 VER-10 SHAPE-32 answers a receipt without an attestation with a null attestation and a hint', async () => {
+  it('VER-03 VER-10 answers a receipt without an attestation with a null attestation and a hint', async () => {
     const receipt = await seedReceipt(instance.gateway.context, { owner: ed25519Identity().identity })
     const { receipt_id } = receipt
     expect(await verify(receipt_id)).toEqual({
@@ -42,7 +42,7 @@ forEachDatabase('verify', (database) => {
     })
   })
 
-  it('VER-03 VER-04 AMB-35 answers a pending attestation as null', async () => {
+  it('VER-03 VER-04 answers a pending attestation as null', async () => {
     const { receipt_id, locker_id } = await instance.listed(0)
     const { db } = instance.gateway.context.database
     await writable(db)
@@ -57,7 +57,7 @@ forEachDatabase('verify', (database) => {
     })
   })
 
-  it('VER-01 VER-02 EVID-22 AMB-81 AMB-83 answers the whole record, by GET and by POST', async () => {
+  it('VER-02 EVID-22 answers the whole record, by GET and by POST', async () => {
     const locker = await instance.filled({ 'b.txt': 'two', 'a.txt': 'one' })
     const { record } = await instance.state(locker)
     const answer = await verify(locker.receipt_id)
@@ -110,7 +110,7 @@ forEachDatabase('verify', (database) => {
     }
   })
 
-  it('GEN-11 AMB-21 T-32 names files but never the storage provider', async () => {
+  it('GEN-11 T-33 names files but never the storage provider', async () => {
     const locker = await instance.filled({ 'a.txt': 'one' }, { provider: 'filecoin' })
     await instance.state(locker)
     const { receipt_id } = locker
@@ -132,7 +132,7 @@ forEachDatabase('verify', (database) => {
   const STATEMENTS = '/v1/storage/statements'
   const list = (receipt_id: string, query = {}) => instance.get<Statements>(STATEMENTS, { receipt_id, ...query })
 
-  it('EVID-10 EVID-11 EVID-20 lists the chain, in which each statement names the one before it', async () => {
+  it('EVID-10 EVID-20 lists the chain, in which each statement names the one before it', async () => {
     const { receipt_id } = await chainOfThree(instance)
     const { proof_id, statements, ...rest } = await list(receipt_id)
     expect(rest).toEqual({ receipt_id })
@@ -158,7 +158,7 @@ forEachDatabase('verify', (database) => {
     expect((await list(receipt_id, { from: 4 })).statements).toEqual([])
   })
 
-  it('EVID-10 T-65 lists the chain from its end, with the signed statements for those who check them', async () => {
+  it('EVID-10 T-38 lists the chain from its end, with the signed statements for those who check them', async () => {
     const { receipt_id } = await chainOfThree(instance)
     const sequences = async (query: object) =>
       (await list(receipt_id, query)).statements.map(({ sequence }: { sequence: number }) => sequence)

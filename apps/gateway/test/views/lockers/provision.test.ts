@@ -25,33 +25,30 @@ async function openNew(body: object = {}, owner = ed25519Identity()) {
 }
 
 describe('opening a locker', () => {
-  it.each([SIGNED_PROVISION, PROVISION])(
-    'LOCK-02 LOCK-03 LOCK-05 LOCK-16 SHAPE-13 STATE-05 GEN-07 the payer opens a locker by %s',
-    async (path) => {
-      for (const owner of [ed25519Identity(), evmIdentity()]) {
-        const receiptId = await instance.receipt(owner, { provider: 'mongodb' })
-        const { status, body, headers } = await open(owner, receiptId, { tags: ['a', 'ü'] }, { path })
-        const lockerId = lockerIdOf(receiptId)
-        expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
-        expect(body).toMatchObject({
-          ok: true,
-          receipt_id: receiptId,
-          already_provisioned: false,
-          space: { locker_id: lockerId, file_api: { create: `/v1/lockers/${lockerId}/files` } },
-          owner: owner.identity,
-          operators: [],
-          tags: ['a', 'ü'],
-          provider: 'mongodb',
-          terms: instance.gateway.context.config.payments.terms.mongodb,
-          files: [],
-          expires_at: '2027-09-01T12:00:00Z',
-        })
-        expect(schemaCheck(ProvisionManifest)(body)).toBeNull()
-      }
-    },
-  )
+  it.each([SIGNED_PROVISION, PROVISION])('LOCK-02 STATE-05 the payer opens a locker by %s', async (path) => {
+    for (const owner of [ed25519Identity(), evmIdentity()]) {
+      const receiptId = await instance.receipt(owner, { provider: 'mongodb' })
+      const { status, body, headers } = await open(owner, receiptId, { tags: ['a', 'ü'] }, { path })
+      const lockerId = lockerIdOf(receiptId)
+      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+      expect(body).toMatchObject({
+        ok: true,
+        receipt_id: receiptId,
+        already_provisioned: false,
+        space: { locker_id: lockerId, file_api: { create: `/v1/lockers/${lockerId}/files` } },
+        owner: owner.identity,
+        operators: [],
+        tags: ['a', 'ü'],
+        provider: 'mongodb',
+        terms: instance.gateway.context.config.payments.terms.mongodb,
+        files: [],
+        expires_at: '2027-09-01T12:00:00Z',
+      })
+      expect(schemaCheck(ProvisionManifest)(body)).toBeNull()
+    }
+  })
 
-  it('LOCK-09 LOCK-16 AMB-74 opening a locker again answers the existing one with its tags and files', async () => {
+  it('LOCK-09 LOCK-16 opening a locker again answers the existing one with its tags and files', async () => {
     const owner = ed25519Identity()
     const locker = await instance.locker(owner)
     await locker.put('a.txt', 'abc')
@@ -119,7 +116,7 @@ describe('opening a locker', () => {
     expectRefusal(await attempt(owner, {}), 422, 'validation_error')
   })
 
-  it('AMB-94 ENV-12 the envelope must name the receipt of the body, and its locker or none', async () => {
+  it('ENV-12 the envelope must name the receipt of the body, and its locker or none', async () => {
     const owner = ed25519Identity()
     const [receiptId, otherId] = [await instance.receipt(owner), await instance.receipt(owner)]
     expectRefusal(await open(owner, receiptId, {}, { receiptId: '' }), 401, 'RECEIPT_ID_MISMATCH')
@@ -133,7 +130,7 @@ describe('opening a locker', () => {
 })
 
 describe('tags', () => {
-  it.each([[['']], [Array(32).fill('😀'.repeat(64))]])('AMB-74 the tags %j are stored unchanged', async (tags) => {
+  it.each([[['']], [Array(32).fill('😀'.repeat(64))]])('LOCK-02 the tags %j are stored unchanged', async (tags) => {
     expect((await openNew({ tags })).body.tags).toEqual(tags)
   })
 
@@ -141,7 +138,7 @@ describe('tags', () => {
     [Array(33).fill('x'), ['body', 'tags']],
     [['x'.repeat(65)], ['body', 'tags', 0]],
     [null, ['body', 'tags']],
-  ])('AMB-74 GEN-08 the tags %j are a 422', async (tags, loc) => {
+  ])('LOCK-02 GEN-08 the tags %j are a 422', async (tags, loc) => {
     const answer = await openNew({ tags })
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc }] })
@@ -169,7 +166,7 @@ describe('an operator named in the request', () => {
     expect(await operators(first)).toEqual([first, second])
   })
 
-  it('LOCK-06 OPER-01 ADD-04 no locker is opened when the operator key is invalid', async () => {
+  it('LOCK-06 OPER-01 no locker is opened when the operator key is invalid', async () => {
     const owner = ed25519Identity()
     const receiptId = await instance.receipt(owner)
     for (const operator_pubkey of [null, evmIdentity().identity]) {
@@ -182,7 +179,7 @@ describe('an operator named in the request', () => {
   })
 })
 
-it('LOCK-08 LOCK-09 ERR-25 LIM-06 an owner cannot exceed the limit, and may repeat a request for an existing locker', async () => {
+it('LOCK-08 ERR-25 an owner cannot exceed the limit, and may repeat a request for an existing locker', async () => {
   const capped = await openTestGateway({ MAX_LOCKERS_PER_OWNER: '1' })
   const owner = ed25519Identity()
   const [first, second] = [await capped.receipt(owner), await capped.receipt(owner)]
@@ -197,7 +194,7 @@ it('LOCK-08 LOCK-09 ERR-25 LIM-06 an owner cannot exceed the limit, and may repe
 })
 
 describe('provisioning without an envelope', () => {
-  it('LOCK-07 AMB-18 AMB-03 a request without an envelope opens no locker, whatever its body', async () => {
+  it('LOCK-07 ENV-19 a request without an envelope opens no locker, whatever its body', async () => {
     const owner = ed25519Identity()
     const receipt_id = await instance.receipt(owner)
     for (const body of [{ receipt_id }, {}, '{', undefined, { receipt_id: 'rcpt_of_nobody' }]) {
@@ -207,7 +204,7 @@ describe('provisioning without an envelope', () => {
     expect((await provisionAt(instance, owner, receipt_id)).body.already_provisioned).toBe(false)
   })
 
-  it('AMB-18 production refuses to start with public provisioning', () => {
+  it('LOCK-07 production refuses to start with public provisioning', () => {
     const settings = { SVC_MODE: 'production', ALLOW_PUBLIC_PROVISION: 'true' }
     expect(() => readConfig(settings)).toThrow('ALLOW_PUBLIC_PROVISION')
     expect(() => readConfig({ SVC_MODE: 'production' })).not.toThrow('ALLOW_PUBLIC_PROVISION')
@@ -218,7 +215,7 @@ describe('provisioning without an envelope', () => {
     const send = (body: object, headers?: Record<string, string>) =>
       openInstance.send<ProvisionManifest>('POST', PROVISION, body, headers)
 
-    it('LOCK-07 AMB-18 with public provisioning anybody who knows a receipt opens its locker for the payer', async () => {
+    it('LOCK-07 with public provisioning anybody who knows a receipt opens its locker for the payer', async () => {
       const [owner, operator] = [ed25519Identity(), ed25519Identity()]
       const receipt_id = await openInstance.receipt(owner)
       const { status, body } = await send({ receipt_id, tags: ['t'], operator_pubkey: operator.identity })
@@ -240,7 +237,7 @@ describe('provisioning without an envelope', () => {
       expectRefusal(await call(['locker:read'], 'GET', '/record', undefined, intruder), 403, 'SIGNATURE_INVALID')
     })
 
-    it('AMB-18 GEN-05 public provisioning still checks an envelope that is sent', async () => {
+    it('LOCK-07 GEN-05 public provisioning still checks an envelope that is sent', async () => {
       const owner = ed25519Identity()
       const receiptId = await openInstance.receipt(owner)
       const call = { path: PROVISION }

@@ -98,7 +98,7 @@ describe('/', () => {
   })
 })
 
-it('T-64 the verify page as one file is a download that never runs here, and the index and a list of sums have its hash', async () => {
+it('T-61 the verify page as one file is a download that never runs here, and the index and a list of sums have its hash', async () => {
   const sha256 = createHash('sha256').update(SAVED_COPY).digest('hex')
   expect(await (await get('/')).json()).toMatchObject({
     verify_page: { url: expect.stringMatching(/^http.*\/verify\.html$/), sha256 },
@@ -178,7 +178,7 @@ describe('a gateway whose pages are not built', () => {
   })
 })
 
-it('ADD-19 SHAPE-29 viewer_url leads to the page that shows the file, and to its bytes where that page is not built', async () => {
+it('ADD-19 SESS-03 viewer_url leads to the page that shows the file, and to its bytes where that page is not built', async () => {
   for (const [dist, path] of [
     [folder, '/view/'],
     [join(folder, 'nowhere'), '/v1/r/'],

@@ -116,7 +116,7 @@ export async function listWalletKeys(context: Context, { signer }: WalletCaller)
   return { wallet, keys, count: keys.length }
 }
 
-/** Uploads that were begun with the key end with it (T-167). */
+/** Uploads that were begun with the key end with it (T-36). */
 export async function revokeKey({ continuity, log }: Context, { locker_id }: Locker, access_key_id: string) {
   await continuity.changeAccess(async (tx, record) => {
     // Sessions are locked before their locker, as everywhere; then those are left that were opened until it was locked.

@@ -1,6 +1,6 @@
 // Buyers who show the Solana Pay code of a quote have the gateway look for the payment, which gets its receipt as a
 // confirmation would give it. What is asked of the nodes is bounded in all, and a quote is asked for ever less often until
-// it ends (T-102). One that is paid is asked for once more then: a wallet may have paid it twice (T-205).
+// it ends (T-66). One that is paid is asked for once more then: a wallet may have paid it twice (T-205).
 
 import type { Body } from '@svc/api/endpoint'
 import { ROLES } from '@svc/api/networks'

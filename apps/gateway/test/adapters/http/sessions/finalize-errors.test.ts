@@ -67,7 +67,7 @@ it.each([
   ['before it writes', 'write'],
   ['while it reads', 'read'],
   ['after it wrote', 'written'],
-])('SESS-06 T-31 finalizing answers 503 when storage fails %s, and succeeds when repeated', async (_, when) => {
+])('SESS-06 T-139 finalizing answers 503 when storage fails %s, and succeeds when repeated', async (_, when) => {
   const session = await sessionOf(when, ['one ', 'two ', 'three'])
   faults = { [when]: once(unavailable) }
   const refused = await session.finalize()
@@ -106,7 +106,7 @@ it.each([
   ['gone', (path: string) => unlink(path)],
   ['cut short', (path: string) => truncate(path, 3)],
   ['changed', (path: string) => writeFile(path, 'last!')],
-])('SHAPE-30 a stored part that is %s counts as missing and can be sent again', async (name, spoil) => {
+])('SESS-04 a stored part that is %s counts as missing and can be sent again', async (name, spoil) => {
   const session = await sessionOf(name, ['first ', 'last.'])
   const parts = db().selectFrom('upload_parts').selectAll().where('session_id', '=', session.opened.session_id)
   const { object_id } = await parts.where('part_index', '=', 1).executeTakeFirstOrThrow()

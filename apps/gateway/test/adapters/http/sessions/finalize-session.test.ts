@@ -19,7 +19,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     openTestSession(instance, locker, { files })
   const heldObjects = async () => (await leftovers(instance.gateway)).held.length
 
-  it('T-170 an owner copies two files at a time, so that others do not wait', async () => {
+  it('T-35 an owner copies two files at a time, so that others do not wait', async () => {
     const { context } = instance.gateway
     const [own, other] = [locker, await instance.locker(ed25519Identity())]
     const open = async (of: TestLocker, part: string) => {
@@ -100,7 +100,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: 2 })
   })
 
-  it('SHAPE-30 missing parts are listed and can be sent later', async () => {
+  it('SESS-04 missing parts are listed and can be sent later', async () => {
     const session = await open({ filename: 'a' }, { filename: 'b' }, { filename: 'c' })
     for (const index of [1, 4, 6]) await session.raw(index, String(index))
     await session.raw(0, 'b', { file: 1 })
@@ -124,7 +124,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect(String(await publicBytes(instance, locker, 'a'))).toBe('0123456')
   })
 
-  it('SHAPE-30 the list of missing parts has at most a hundred entries', async () => {
+  it('SESS-04 the list of missing parts has at most a hundred entries', async () => {
     const session = await open({ filename: 'a' })
     await session.raw(99_999, 'last')
     const [file] = (await session.status()).body.files
@@ -152,7 +152,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect((await session.finalize()).body).toEqual(body)
   })
 
-  it.each([1, 3])('AMB-73 STATE-13 a wrong hash of the only file fails the session: %i parts', async (parts) => {
+  it.each([1, 3])('FILE-23 STATE-13 a wrong hash of the only file fails the session: %i parts', async (parts) => {
     const bytes = 'abc'.repeat(parts)
     const session = await open({ filename: 'a', expected_hash: sha256('promised').toUpperCase() })
     for (let i = 0; i < parts; i++) await session.raw(i, 'abc')
@@ -209,7 +209,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     return instance.send<FinalizedUpload>('POST', '/v1/internal/jobs/finalize-upload', body, headers)
   }
 
-  it('SESS-05 INT-02 SHAPE-41 the finalize job answers like the endpoint, also for a partial session', async () => {
+  it('SESS-05 INT-02 the finalize job answers like the endpoint, also for a partial session', async () => {
     const session = await open({ filename: 'a' }, { filename: 'b' })
     const { session_id } = session.opened
     await session.raw(0, 'a')
@@ -221,7 +221,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect((await job({ session_id })).body).toEqual((await session.finalize()).body)
   })
 
-  it('T-26 INT-02 INT-06 SESS-05 the finalize job is for internal callers only, and refuses unknown sessions', async () => {
+  it('INT-06 SESS-05 the finalize job is for internal callers only, and refuses unknown sessions', async () => {
     const session = await open({ filename: 'c' })
     const { session_id, upload_token } = session.opened
     expectRefusal(await job({ session_id }, 'another'), 401, 'INTERNAL_AUTH_REQUIRED')

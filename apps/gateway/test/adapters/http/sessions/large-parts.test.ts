@@ -179,7 +179,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, bytes)
   })
 
-  it('AMB-47 T-11 parts beyond the declared size are refused and take no room', { tags: ['nightly'] }, async () => {
+  it('LIM-12 T-11 parts beyond the declared size are refused and take no room', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(3 * PART)
     const to = await session({ size_bytes: 2 * PART })
     await send(to, bytes, [0, 1])

@@ -45,7 +45,7 @@ it.each(PROVIDERS)('SESS-02 SESS-03 %s makes a file of parts of any order and le
   }
 })
 
-it.each(PROVIDERS)('T-99 ADD-46 %s takes chunks of any size, also while memory is short', nightly, async (provider) => {
+it.each(PROVIDERS)('T-98 ADD-46 %s takes chunks of any size, also while memory is short', nightly, async (provider) => {
   const { instance, locker, expectStored } = await openAt(provider)
   const token = await tusToken(locker)
   const bytes = randomBytes(18_000_017)
@@ -70,7 +70,7 @@ it.each(PROVIDERS)('T-99 ADD-46 %s takes chunks of any size, also while memory i
   for (const release of held) release()
 })
 
-it('T-169 parts that were refused or replaced do not stay where each write has a name of its own', async () => {
+it('T-56 parts that were refused or replaced do not stay where each write has a name of its own', async () => {
   const server = await startGcsServer({ folder: await newFolder() })
   onTestFinished(server.stop)
   const instance = await openTestGateway({

@@ -49,7 +49,7 @@ it.each([
   ['index', '{"index":100000,"data":"QQ=="}'],
   ['index', '{"index":"0","data":"QQ=="}'],
   ['sha256', '{"index":0,"data":"QQ==","sha256":"abc"}'],
-])('T-11 SHAPE-28 an invalid %s is refused in a JSON part: %s', async (field, text) => {
+])('T-11 SESS-02 an invalid %s is refused in a JSON part: %s', async (field, text) => {
   const body = await expectNothingStored(() => post(text), 422, 'validation_error')
   expect(body.detail?.map(({ loc }) => loc)).toContainEqual(['body', field])
   expect(body.details).toMatchObject(RECOVERY_DETAILS)
@@ -69,7 +69,7 @@ it('ADD-11 a part without a content type or with any JSON type is read as JSON',
   expect(untyped.status).toBe(200)
 })
 
-it('AMB-47 T-11 a JSON part may have the maximum size, and not one byte more', async () => {
+it('LIM-12 T-11 a JSON part may have the maximum size, and not one byte more', async () => {
   const exact = randomBytes(PART_MAX)
   const { status, body } = await session.part(0, exact)
   expect([status, body.received_bytes, body.sha256]).toEqual([200, PART_MAX, sha256(exact)])
@@ -80,7 +80,7 @@ it('AMB-47 T-11 a JSON part may have the maximum size, and not one byte more', a
   await expectNothingStored(() => post({ index: 0, data: '', more: 'x'.repeat(20_000) }), 413, 'body_too_large')
 })
 
-it('SHAPE-28 an index in the query must equal the index in a JSON part', async () => {
+it('SESS-02 an index in the query must equal the index in a JSON part', async () => {
   expect((await post('{"index":0,"data":"QQ=="}', {}, '?index=0')).status).toBe(200)
   await expectNothingStored(() => post('{"index":0,"data":"QQ=="}', {}, '?index=1'), 422, 'validation_error')
 })
@@ -102,7 +102,7 @@ it('SESS-02 a raw part needs an index from 0 to 99,999', async () => {
   expect((await session.raw(99_999, 'x')).status).toBe(200)
 })
 
-it('AMB-47 T-11 a raw part that is one byte too large is refused, with or without a declared length', async () => {
+it('LIM-12 T-11 a raw part that is one byte too large is refused, with or without a declared length', async () => {
   const large = randomBytes(PART_MAX + 1)
   await expectNothingStored(() => session.raw(0, large), 413, 'UPLOAD_TOO_LARGE')
   const chunked = () => sendChunked([large.subarray(0, PART_MAX), large.subarray(PART_MAX)], RAW, '?index=0')
@@ -125,7 +125,7 @@ it('T-11 a part of another content type or with a content encoding is refused', 
   expect((await post(Buffer.from('a'), { ...RAW, 'content-encoding': 'identity' }, '?index=0')).status).toBe(200)
 })
 
-it('SHAPE-28 SESS-06 a part must match its sha256, or nothing is stored', async () => {
+it('SESS-02 SESS-06 a part must match its sha256, or nothing is stored', async () => {
   const right = sha256('right')
   for (const sha of [right, right.toUpperCase(), `sha256:${right}`]) {
     expect((await session.part(0, 'right', { sha256: sha })).status).toBe(200)
@@ -146,7 +146,7 @@ it('SESS-06 a part must belong to a file of the session', async () => {
   expect(reply.body).toMatchObject({ details: RECOVERY_DETAILS })
 })
 
-it('AMB-47 the parts of a file together must not exceed its declared size', async () => {
+it('LIM-12 the parts of a file together must not exceed its declared size', async () => {
   expect((await session.raw(0, '12345', { file: 1 })).body.total_received_bytes).toBe(5)
   expect((await session.part(1, '67890', { file: 1 })).body.total_received_bytes).toBe(10)
   await expectNothingStored(() => session.raw(2, 'x', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
@@ -156,13 +156,13 @@ it('AMB-47 the parts of a file together must not exceed its declared size', asyn
   await expectNothingStored(() => session.raw(3, '12345678901', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
 })
 
-it('AMB-47 the parts of a file together must not exceed the upload limit', async () => {
+it('LIM-12 the parts of a file together must not exceed the upload limit', async () => {
   for (const index of [0, 1, 2]) await session.raw(index, randomBytes(PART_MAX))
   expectRefusal(await session.raw(3, randomBytes(PART_MAX)), 413, 'UPLOAD_TOO_LARGE')
   expect((await session.raw(3, randomBytes(100_000))).body.total_received_bytes).toBe(1_000_000)
 })
 
-it('SHAPE-28 a part with the same index replaces the earlier one, whose object is released', async () => {
+it('SESS-02 a part with the same index replaces the earlier one, whose object is released', async () => {
   const again = await openTestSession(instance, locker, { files: [{ filename: 'again' }] })
   await again.raw(0, 'first')
   const before = await objectCount()

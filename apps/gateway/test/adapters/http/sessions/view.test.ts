@@ -36,7 +36,7 @@ forEachDatabase('the view of an upload', (database) => {
   const viewToken = () => ({ 'x-upload-token': viewId().split('.')[1] as string })
   const sessionPath = () => `/v1/upload-sessions/${session.opened.session_id}`
 
-  it('SESS-03 SHAPE-29 opens every file that the session has stored', async () => {
+  it('SESS-03 opens every file that the session has stored', async () => {
     expect(await read('a.txt')).toEqual([200, 'mine'])
     expect(await read('b.txt')).toEqual([200, 'mine, too'])
     const { headers } = await bytesOf('a.txt')

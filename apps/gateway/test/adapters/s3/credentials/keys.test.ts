@@ -34,7 +34,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
   const second = forAllTests(() => openTestGateway(shared()))
   const locker = forEachTest(() => instance.locker(ed25519Identity(), { operators: [operator] }))
 
-  it('ADD-42 ADD-54 an owner makes, lists and revokes keys; the secret is shown once; each is a line of the log', async () => {
+  it('ADD-42 an owner makes, lists and revokes keys; the secret is shown once; each is a line of the log', async () => {
     const made = done(await askKey(locker, { prefix: 'a/' }))
     expect(schemaCheck(createS3Key.responses[200])(made)).toBeNull()
     const { secret_access_key, endpoint: _, region: _region, bucket, ...shown } = made

@@ -112,7 +112,7 @@ async function openInstance(variables: Record<string, string>) {
   return { instance, locker: await instance.locker(ed25519Identity()) }
 }
 
-it('T-96 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
+it('T-93 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
   const { instance, locker } = await openInstance({ S3: 'off' })
   expectRefusal(await askCredentials(locker), 501, 'S3_DISABLED')
   expectRefusal(await askKey(locker), 501, 'S3_DISABLED')

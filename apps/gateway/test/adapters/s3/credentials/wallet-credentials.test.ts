@@ -114,7 +114,7 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     for (const id of ids) expect(await sendSigned(instance, held, 'HEAD', `/s3/${id}`)).toMatchObject({ status: 200 })
   })
 
-  it('T-95 T-96 nothing of others is listed or opened, not even what the wallet operates', async () => {
+  it('T-95 T-93 nothing of others is listed or opened, not even what the wallet operates', async () => {
     const owner = ed25519Identity()
     const own = await instance.locker(owner, { tags: ['name:own'] })
     const planted = await instance.locker(ed25519Identity(), { operators: [owner], tags: ['name:photos'] })
@@ -132,7 +132,7 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     expect(await sendSigned(instance, held, 'HEAD', `/s3/${own.lockerId}`)).toMatchObject({ status: 200 })
   })
 
-  it('ADD-44 T-96 buckets are neither made nor deleted, and one that is there is made again', async () => {
+  it('ADD-44 T-93 buckets are neither made nor deleted, and one that is there is made again', async () => {
     await named('name:photos')
     const client = clientOf(await given.key())
     await client.send(new CreateBucketCommand({ Bucket: 'photos' }))
@@ -161,7 +161,7 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     expect(await copy('from/a', held)).toMatchObject({ status: 403, code: 'AccessDenied' })
   })
 
-  it('ADD-42 ADD-54 the owner makes, lists and revokes keys; each is a line of the log', async () => {
+  it('ADD-42 the owner makes, lists and revokes keys; each is a line of the log', async () => {
     const locker = await named()
     const made = done(await askWalletKey(instance, wallet))
     expect(schemaCheck(createWalletS3Key.responses[200])(made)).toBeNull()
@@ -273,7 +273,7 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     },
   )
 
-  it('T-95 T-96 a frozen locker gives no new access that lasts, and one that was taken down opens to none', async () => {
+  it('T-95 T-93 a frozen locker gives no new access that lasts, and one that was taken down opens to none', async () => {
     const locker = await named('name:photos')
     await locker.put('a', 'bytes')
     const before = await given.key()
@@ -306,7 +306,7 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     expect((await found(instance, made))?.secret).not.toBe(made.secret_access_key)
   })
 
-  it('T-110 T-167 a key that is revoked before the last byte of an upload stores nothing in any locker', async () => {
+  it('T-36 a key that is revoked before the last byte of an upload stores nothing in any locker', async () => {
     const lockers = [await named('name:one'), await named('name:two')]
     const [held, other] = [await given.key(), await given.key()]
     const Key = 'late'

@@ -94,7 +94,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await conditional({ 'if-match': '"other"' })).toMatchObject({ status: 412, code: 'PreconditionFailed' })
   })
 
-  it('T-97 a folder has no bytes, and a name that a file could be in', async () => {
+  it('T-10 a folder has no bytes, and a name that a file could be in', async () => {
     for (const Body of ['x', Buffer.alloc(1_000_000)]) {
       const refused = await bucket.send('PUT', 'full/', { body: Body })
       expect(refused).toMatchObject({ status: 400, code: 'InvalidArgument' })
@@ -108,7 +108,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await list({ Prefix: 'a' })).toEqual([])
   })
 
-  it('T-97 folders are written by keys that may write there, while they are good', async () => {
+  it('T-10 folders are written by keys that may write there, while they are good', async () => {
     await put('kept/')
     const as = async (scope: object) => objectsOf({ name: bucket.name, client: await bucket.clientWith({}, scope) })
     const [reader, scoped] = [await as({ access: 'read' }), await as({ prefix: 'mine/' })]
@@ -121,7 +121,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await head('kept/')).toHaveProperty('ETag')
   })
 
-  it('T-97 a locker has a limited number of folders', async () => {
+  it('T-10 a locker has a limited number of folders', async () => {
     const { db } = instance.gateway.context.database
     await sql`insert into s3_folders (locker_id, folder, content_type, created_at)
       with recursive counted(i) as (select 1 union all select i + 1 from counted where i < ${sql.lit(MAX_FOLDERS - 1)})

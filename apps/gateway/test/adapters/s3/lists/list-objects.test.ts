@@ -125,11 +125,11 @@ forEachDatabase('lists of S3', (database) => {
     'continuation-token=1&list-type=2',
     'continuation-token=1_w&list-type=2',
     'continuation-token=2YQ&list-type=2',
-  ])('T-97 refuses a list with %s', async (query) => {
+  ])('T-10 refuses a list with %s', async (query) => {
     expect(await bucket.send('GET', `?${query}`)).toMatchObject({ status: 400, code: 'InvalidArgument' })
   })
 
-  it('T-97 a key for a part of the bucket lists that part only', async () => {
+  it('T-10 a key for a part of the bucket lists that part only', async () => {
     const client = await bucket.clientWith({}, { prefix: 'a/', access: 'read' })
     const list = (input: object) => client.send(new ListObjectsV2Command({ Bucket: bucket.name, ...input }))
     expect(keysOf(await list({ Prefix: 'a/b' }))).toEqual(['a/b/<4>'])

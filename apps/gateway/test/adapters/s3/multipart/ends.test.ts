@@ -61,7 +61,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     await expectEnded([theirs], ['own'])
   })
 
-  it('T-167 what was begun with a long-lived key ends when that is revoked', nightly, async () => {
+  it('T-36 what was begun with a long-lived key ends when that is revoked', nightly, async () => {
     const key = done(await askKey(bucket.locker))
     const client = s3Client(instance.s3Url, key)
     const beginWithKey = (name: string) => beginWithParts(name, [1, 2], client)
@@ -109,7 +109,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     await expectStored(upload)
   })
 
-  it('T-110 a part that comes while its upload is completed is refused, and no part of the file', nightly, async () => {
+  it('T-98 a part that comes while its upload is completed is refused, and no part of the file', nightly, async () => {
     const upload = await beginWithParts('a')
     const late = await putLate(upload, upload.complete)
     expect(late).toMatchObject({ status: 404, text: expect.stringContaining('NoSuchUpload') })
@@ -117,7 +117,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
   })
 })
 
-it('T-110 parts that were acknowledged survive the process, and the upload is completed with them', {
+it('T-50 parts that were acknowledged survive the process, and the upload is completed with them', {
   tags: ['nightly'],
 }, async () => {
   const instance = await openS3Gateway()

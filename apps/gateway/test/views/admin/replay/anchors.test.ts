@@ -129,7 +129,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     expect(await statusOf(instance, locker)).toMatchObject({ lost_sequence: 1, lost_digest: first.statement_digest })
   })
 
-  it('LOG-24 T-105 brings all anchors of the log back that a backup lacks', async () => {
+  it('LOG-24 T-19 brings all anchors of the log back that a backup lacks', async () => {
     const { context } = instance.gateway
     const rows = () => db().selectFrom('log_anchors').selectAll().orderBy('size').execute()
     for (let i = 0; i < 3; i++) {

@@ -123,7 +123,7 @@ it('ANCH-12 ADD-29 a replayed statement is queued for the EVM registry where not
   ])
 })
 
-it('LOG-47 T-161 brings back whether a locker leaves publishing to the log', async () => {
+it('LOG-28 T-161 brings back whether a locker leaves publishing to the log', async () => {
   const changed = await locker.call(['locker:admin'], 'POST', '/anchoring', { anchoring: 'log' })
   expect(changed.status, JSON.stringify(changed.body)).toBe(200)
   const journal = await copyJournal(instance)

@@ -29,7 +29,7 @@ afterEach(async () => {
   await storage.remove()
 })
 
-it('AMB-45 T-10 reads the files of a receipt once for concurrent requests, and past the hash cache', {
+it('VER-18 T-10 reads the files of a receipt once for concurrent requests, and past the hash cache', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -40,7 +40,7 @@ it('AMB-45 T-10 reads the files of a receipt once for concurrent requests, and p
   expect(storage.reads.length - before).toBe(2)
 })
 
-it('AMB-45 T-10 reads four lockers at a time, and asks other callers to retry later', {
+it('VER-18 T-10 reads four lockers at a time, and asks other callers to retry later', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -57,7 +57,7 @@ it('AMB-45 T-10 reads four lockers at a time, and asks other callers to retry la
   expect((await ask(lockers[4]!)).status).toBe(200)
 })
 
-it('T-31 GEN-11 answers 503 without details when the provider fails, and does not cache that', {
+it('T-139 GEN-11 answers 503 without details when the provider fails, and does not cache that', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -95,7 +95,7 @@ it.each<[string, string, Record<string, string>, Record<string, string>]>([
   ['more files than the gateway opens', '65536', { 'a.txt': 'a', 'b.txt': 'b' }, {}],
   ['a file that has grown since it was attested', String(MIB), { 'a.txt': 'small' }, { 'a.txt': 'x'.repeat(MIB + 1) }],
 ])(
-  'AMB-45 T-10 refuses a locker with %s, with a hint and without reading anything',
+  'VER-18 T-10 refuses a locker with %s, with a hint and without reading anything',
   { tags: ['nightly'] },
   async (_, bytes, files, later) => {
     await open({ FILE_LIMITS: `recompute_bytes=${bytes}` })

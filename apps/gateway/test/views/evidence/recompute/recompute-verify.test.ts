@@ -20,7 +20,7 @@ forEachDatabase('recompute-verify', (database) => {
   const pathOf = ({ locker_id }: Locker, filename: string) =>
     objectPath(instance, { lockerId: locker_id } as TestLocker, filename)
 
-  it('VER-18 SHAPE-39 ANCH-05 reads every file again and finds that all match the statement', async () => {
+  it('VER-18 ANCH-05 reads every file again and finds that all match the statement', async () => {
     const locker = await chainOfThree(instance)
     const { record, anchor } = await instance.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const { merkle_root } = record
@@ -104,7 +104,7 @@ forEachDatabase('recompute-verify', (database) => {
     expect(missing).toHaveLength(3)
   })
 
-  it('AMB-45 T-10 reads the files once a minute, and again for a new statement', async () => {
+  it('VER-18 T-10 reads the files once a minute, and again for a new statement', async () => {
     const locker = await instance.filled({ 'a.txt': 'one' })
     await instance.state(locker)
     const first = await recompute(locker.receipt_id)
