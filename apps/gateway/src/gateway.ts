@@ -16,17 +16,17 @@ import { openTools } from './open-tools.ts'
 import { addRoutes, openRooms } from './wire.ts'
 
 export interface Gateway {
-  /** Where it listens; the port is the real one also when 0 was asked for. */
+  /** The URL that it listens at, with the actual port even if port 0 was configured. */
   url: string
   context: Context
   stop(): Promise<void>
 }
 
-/** With the time that jobs are given, well within what a process has to stop. */
+/** Together with the grace of jobs, this is well within the time that a process has to stop. */
 const REQUESTS_GRACE_MS = 10_000
 
-/** A query waits for a connection and for the database behind those of other requests. */
-function databaseTurn(db: Db): (done: () => void) => void {
+/** Resolves after the queries of other requests that already wait for a connection and the database. */
+function afterQueuedQueries(db: Db): (done: () => void) => void {
   const query = sql`select 1`.compile(db)
   return (done) => void db.executeQuery(query).then(done, done)
 }
@@ -45,7 +45,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     checkResponses: config.mode === 'development',
     baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
-    admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: databaseTurn(context.database.db) }),
+    admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: afterQueuedQueries(context.database.db) }),
     strangers: badBodyLimit(context.rateLimiter, config.limits.perAddress),
     beforeWrite: context.continuity.requireCurrent,
     onAnswer: context.metrics.noteAnswer,

@@ -1,6 +1,6 @@
-// Brings what the database commits into the journal. A commit records the names of its documents in a table, in its own
-// transaction, and writes them to the journal before it answers; a name is forgotten once its document is written. So what
-// a crash, a full disk or a lost answer has kept from the journal is known, to every process (T-37).
+// Writes what the database commits to the journal. A commit records the names of its documents in a table, in its own
+// transaction, and writes the documents to the journal before it returns; then the names are deleted. So every process
+// knows which documents a crash, a full disk or a lost reply has kept from the journal (T-37).
 
 import { lru } from '@svc/concurrency/caches'
 import type { Recorder } from '@svc/database/commit'
@@ -19,17 +19,19 @@ import type { Noted } from './noted.ts'
 import { forgetPending, pendingAccess, pendingAmong, pendingNotes, recordPending, setRead } from './store.ts'
 
 export interface Journaling {
-  /** Returns the id of the journal; null where there is none. Commands need not call it. */
+  /** Returns the id of the journal, or null without one. Commands need not call it. */
   open(history: string): Promise<string | null>
-  /** In a transaction, before it reads: what it commits may be of a server that is gone by then. */
+  /** Call it in a transaction before it reads: a server that is gone by the commit may have answered. */
   begin(): Recorder<Schema, Noted>
-  /** Resolves when these are in a journal, whichever process committed them. Call it before anybody learns of them. */
+  /** Resolves when these are in a journal, whichever process committed them. Call it before anyone learns of them. */
   requireWritten(noted: readonly Noted[]): Promise<void>
-  /** The same for changes of access: all, or those of keys that sign. */
+  /** The same for changes of access: all of them, or only those of signing keys. */
   requireAccessWritten(of: 'all' | 'keys'): Promise<void>
-  /** Writes all that is committed and not yet written. */
+  /** Writes everything that is committed but not yet written. */
   catchUp(): Promise<void>
-  /** The same for what has waited for a while, and writes down how far the journal is in the database. */
+  /**
+   * The same for documents that have waited since the last tick; also records in the database how far the journal is.
+   */
   tick(): Promise<void>
   keepNonce(nonce: NonceTable): void
   turnTo(history: string): void
@@ -38,19 +40,19 @@ export interface Journaling {
 }
 
 interface Parts {
-  /** Null where none is kept. */
+  /** Null for no journal. */
   place: JournalPlace | null
   database: Database<Schema, Noted>
   log: Log
   /** Unix seconds. */
   now: () => number
-  /** Called when the journal has what another server than the present one had. */
+  /** Called when the journal has entries that came from another server than the present one. */
   compareAgain(): void
 }
 
-/** Documents that are in memory at once. */
+/** The most characters of documents in memory at a time. */
 const MAX_CHARACTERS = 4_000_000
-/** Names of documents that are in a journal, about 100 bytes each. */
+/** Remembered names of documents that are in a journal, about 100 bytes each. */
 const MAX_KEPT = 20_000
 
 export function createJournaling({ place, database, log, now, compareAgain }: Parts): Journaling {
@@ -59,18 +61,18 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   let lastNonce: LastNonce | null = null
   let isClosed = false
   let isFailing = false
-  /** The last nonce, where it was not kept. */
+  /** The last nonce, if writing it failed. */
   let unkept: NonceTable | null = null
   const underWay = new Map<string, Promise<boolean>>()
-  /** In the journal, and not yet forgotten by the database. */
+  /** In the journal, but not yet deleted from the pending names in the database. */
   const written = new Map<string, Noted>()
-  /** Are in a journal for good: who shows them again asks nobody. */
+  /** Known to be in a journal permanently: showing them again needs no query. */
   let kept = lru<string, true>(MAX_KEPT)
-  /** How far files of this process are known to the database, which forgets those that were pruned. */
+  /** How far the database knows the files of this process. It forgets pruned files. */
   const known = new Map<string, number>()
   /** How often another server has answered. */
   let turns = 0
-  /** What waited at the last tick. */
+  /** The documents that were pending at the last tick. */
   let waited = new Set<string>()
 
   async function open(history: string): Promise<string | null> {
@@ -86,7 +88,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     return logbookUnavailable(error)
   }
 
-  /** `asked`: the turn in which their transaction began. A failover may have taken them back since. */
+  /** `asked`: the value of `turns` when their transaction began. A failover may have undone the transaction since. */
   async function writeCommitted(noted: readonly Noted[], asked: number): Promise<void> {
     if (!place || isClosed) return
     const found = await Promise.all(noted.map((each) => writeOnce(each, asked)))
@@ -132,7 +134,8 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       characters = 0
     }
     if (entries.length > 0) await appendEntries(entries)
-    // It may be of a server that is gone, and the next one may have been compared before it was in the journal.
+    // The document may come from a server that is gone; the next server may have been compared before it was in the
+    // journal.
     if (asked !== turns) throw takenBack()
     return isFound
   }
@@ -163,7 +166,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     isFailing = false
   }
 
-  /** Of this process's file, all is in the database: it was read from there. */
+  /** Marks what this process wrote as read: the database has it, because it was read from there. */
   async function settle(): Promise<void> {
     if (!journal) return
     const loss = await journal.findLoss()
@@ -179,11 +182,14 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     for (const { file, end } of ends) known.set(file, end)
   }
 
-  /** What was written since the file was last seen. The database has what was before, as have backups from now on. */
+  /**
+   * Writes again what was written since the file was last found complete. The database has the earlier part, and
+   * backups from now on have it, too.
+   */
   async function writeAgain(loss: Place): Promise<void> {
     log.error(
       { file: loss.file },
-      'somebody removed or shortened a file of the journal that is in use: back up the database, which has what was in it',
+      'a file of the journal was removed or shortened while in use: back up the database, which has its contents',
     )
     await commit((tx) => setRead(tx, [loss]))
     written.clear()

@@ -3,5 +3,5 @@ import type { JournalPendingTable } from '../db/schema.ts'
 /** The name of a document. */
 export type Noted = JournalPendingTable
 
-/** Given to a commit's work, for the names of what it writes. */
+/** Records the names of the documents that a commit's work writes. */
 export type Note = (...noted: Noted[]) => void

@@ -1,6 +1,6 @@
-// Replicas on several machines have a journal each, and none can read the others'. So each says in the database on which
-// history of it its journal was found complete. What one replica misses then stops all of them, and on another history
-// nothing is signed before all journals that were in use have been compared with it (T-37).
+// Replicas on several machines have a journal each, and none can read the others'. So each records in the database on
+// which history of the database its journal was found complete. A gap in one journal stops all replicas, and on another
+// history nothing is signed before every journal in use has been compared with it (T-37).
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -19,29 +19,29 @@ import {
   upsertLogbook,
 } from './store.ts'
 
-/** What a process says of its journal, and hears of those of others. */
+/** Reports the status of this process's journal and reads the status of the others. */
 export interface Replica {
-  /** `completeOn`: the history of the database that has all entries of the journal; null where some are missing. */
+  /** `completeOn`: the history of the database that has all entries of the journal; null if some are missing. */
   report(completeOn: string | null): Promise<void>
-  /** Those that nothing may be signed without. */
+  /** The journals that must be compared before anything is signed. */
   awaited(history: string): Promise<AwaitedLogbook[]>
-  /** After it nothing is noted. */
+  /** Call it last: later reports are ignored. */
   leave(): Promise<void>
 }
 
-/** It is how replicas learn that the database is behind. */
+/** These commits are allowed while the database is behind: through them replicas learn of it. */
 const WHILE_BEHIND = { whileBehind: true }
 
 const REPORT_MS = 30_000
 /** A replica that has not reported for this long is gone. */
 const ABSENT_SECONDS = 120
-/** A journal that was silent for this long before the database was lost has nothing of what was lost. */
+/** A journal without a sign of life for this long before the database was lost has no lost entries. */
 const FORGOTTEN_SECONDS = 600
 
-/** A file of SQLite is used by one machine. */
+/** One machine only uses a SQLite file. */
 const ALONE: Replica = { report: async () => {}, awaited: async () => [], leave: async () => {} }
 
-/** `logbookId`: null for a process without a journal, which others need not wait for. */
+/** `logbookId`: null for a process without a journal. Others need not wait for it. */
 export function createReplica(
   { db, commit, dialect, server }: Database<Schema, Noted>,
   logbookId: string | null,
@@ -62,14 +62,14 @@ export function createReplica(
     async report(completeOn) {
       if (logbookId === null) return
       await write(logbookId, completeOn)
-      // Also of processes that were killed: their entries are in the same journal.
+      // Includes processes that were killed: their entries are in the same journal.
       if (completeOn !== null) await commit((tx) => setComplete(tx, logbookId, completeOn), WHILE_BEHIND)
     },
     async awaited(history) {
       if (logbookId !== null && reported && Date.now() - reported.at > REPORT_MS)
         await write(logbookId, reported.completeOn)
       const awaited = await awaitedLogbooks(db, history)
-      // While one is awaited, it may be the only one that knows what is missing.
+      // A missing journal may be the only one that knows what is missing.
       if (awaited.length === 0) await commit((tx) => deleteSilentLogbooks(tx, FORGOTTEN_SECONDS), WHILE_BEHIND)
       return awaited
     },
@@ -81,7 +81,7 @@ export function createReplica(
   }
 }
 
-/** Those of others: the caller reads the one at this place. */
+/** The missing journals of other machines. The caller reads the journal in its own folder. */
 export async function findAwaited(
   { db, dialect, server }: Database<Schema, Noted>,
   place: JournalPlace | null,
@@ -92,7 +92,7 @@ export async function findAwaited(
   return awaited.filter((logbook) => logbook.logbookId !== logbookId)
 }
 
-/** For people who know that a machine does not come back. Replicas that live have to be healed themselves. */
+/** For admins who know that a machine does not come back. Live replicas need their gap repaired instead. */
 export async function giveUpAbsent({ commit, dialect, server }: Database<Schema, Noted>): Promise<AwaitedLogbook[]> {
   if (dialect === 'sqlite') return []
   const { history } = await server()

@@ -1,4 +1,4 @@
-// Rows of logbooks are written with PostgreSQL only, and dated by its clock, which all replicas share.
+// Only PostgreSQL gateways write rows of logbooks. Their times come from its clock, which all replicas share.
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, LogbookTable, Tx } from '../../db/schema.ts'
@@ -24,7 +24,7 @@ export async function setComplete(tx: Tx, logbookId: string, history: string): P
     .execute()
 }
 
-/** Unless the journal was last found complete on another history. */
+/** Keeps the row if the journal was last found complete on another history. */
 export async function deleteLogbook(tx: Tx, processId: string, history: string): Promise<void> {
   await tx.deleteFrom('logbooks').where('process_id', '=', processId).where('complete_on', '=', history).execute()
 }
@@ -52,7 +52,7 @@ export async function deleteSilentLogbooks(tx: Tx, silentSeconds: number): Promi
   await tx.deleteFrom('logbooks').where('seen_at', '<', silentSince(silentSeconds)).execute()
 }
 
-/** Those that were not found complete on this history. */
+/** Journals that were not found complete on this history. */
 export async function deleteAbsentLogbooks(tx: Tx, history: string, silentSeconds: number): Promise<AwaitedLogbook[]> {
   const rows = await tx
     .deleteFrom('logbooks')
