@@ -12,7 +12,7 @@ import type { Tracer } from '@svc/service/tracing/tracer'
 import type { Providers } from '@svc/storage/open-providers'
 import type { Config } from './config.ts'
 import type { Continuity } from './continuity/continuity.ts'
-import type { Noted } from './continuity/noted.ts'
+import type { DocumentId } from './continuity/document-id.ts'
 import type { Schema } from './db/schema.ts'
 import type { JobPayloads } from './jobs/job-payloads.ts'
 import type { KeysAt } from './keys/keys-at.ts'
@@ -32,7 +32,7 @@ export interface Tools {
   statementKeys: StatementKeys
   /** The keys of statements and receipts that were valid at a time. */
   keysAt: KeysAt
-  database: Database<Schema, Noted>
+  database: Database<Schema, DocumentId>
   queue: Queue<JobPayloads>
   providers: Providers
   sales: Sales

@@ -11,9 +11,9 @@ import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
 import type { Db } from './db/schema.ts'
 import { registerJobs } from './jobs/jobs.ts'
-import { noteSigningKey } from './keys/note-signing-key.ts'
+import { recordSigningKey } from './keys/record-signing-key.ts'
 import { openTools } from './open-tools.ts'
-import { addRoutes, openRooms } from './wire.ts'
+import { addRoutes, openModules } from './wire.ts'
 
 export interface Gateway {
   /** The URL that it listens at, with the actual port even if port 0 was configured. */
@@ -35,8 +35,8 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   await using opened = new AsyncDisposableStack()
   const tools = await openTools(config, secrets, overrides, opened)
   await tools.continuity.start()
-  await noteSigningKey(tools)
-  const context = await openRooms(tools, secrets)
+  await recordSigningKey(tools)
+  const context = await openModules(tools, secrets)
   opened.defer(() => context.egress.save())
   opened.defer(() => context.logWriter.stop())
   opened.defer(() => context.witnesses.stop())

@@ -20,7 +20,7 @@ import { openProviders } from '@svc/storage/open-providers'
 import type { Config, Secrets } from './config.ts'
 import type { Overrides, Tools } from './context.ts'
 import { type Continuity, createContinuity } from './continuity/continuity.ts'
-import type { Noted } from './continuity/noted.ts'
+import type { DocumentId } from './continuity/document-id.ts'
 import { migrations } from './db/migrations.ts'
 import type { Schema } from './db/schema.ts'
 import { postgresLimits } from './db/settings.ts'
@@ -46,10 +46,10 @@ export async function openTools(
   const now = overrides.now ?? Date.now
 
   let continuity: Continuity | null = null
-  const database = await openDatabase<Schema, Noted>({
+  const database = await openDatabase<Schema, DocumentId>({
     url: secrets.databaseUrl,
     migrations,
-    onServer: (server) => continuity?.serverSeen(server),
+    onServer: (server) => continuity?.serverConnected(server),
     postgres: postgresLimits(config.database, config.processes),
     guard: {
       requireCurrent: async () => continuity?.guard.requireCurrent(),
@@ -67,7 +67,7 @@ export async function openTools(
         : {
             folder: config.continuity.logbookDir,
             sealing: createSealing(secrets.shortUrlSeed),
-            keptDays: config.continuity.keptDays,
+            retentionDays: config.continuity.retentionDays,
           },
     database,
     publications: publicationsOf(config, secrets, publication),

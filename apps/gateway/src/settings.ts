@@ -173,7 +173,7 @@ const TUNING: Settings = {
   LOG_STORE: {
     group: 'tuning',
     isSecret: true,
-    help: `Folder of the transparency log, or a bucket: $S3_EXAMPLE; empty for the folder log beside the database; processes of one gateway share it`,
+    help: `Folder of the transparency log, or a bucket: ${S3_EXAMPLE}; empty for the folder log beside the database; processes of one gateway share it`,
   },
   LOG_ORIGIN: {
     group: 'tuning',

@@ -32,7 +32,7 @@ import { openViews } from './views/state.ts'
 type Open = (context: Context, secrets: Secrets) => object | Promise<object>
 
 /** Each module can use the state of those before it. */
-const ROOMS: readonly Open[] = [
+const MODULES: readonly Open[] = [
   openAuth,
   openPages,
   openPurchases,
@@ -47,9 +47,9 @@ const ROOMS: readonly Open[] = [
   openViews,
 ]
 
-export async function openRooms(tools: Tools, secrets: Secrets): Promise<Context> {
+export async function openModules(tools: Tools, secrets: Secrets): Promise<Context> {
   const context = tools as Context // complete after the loop
-  for (const open of ROOMS) Object.assign(context, await open(context, secrets))
+  for (const open of MODULES) Object.assign(context, await open(context, secrets))
   return context
 }
 

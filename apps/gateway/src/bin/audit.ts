@@ -18,10 +18,10 @@ export async function run(args: string[]): Promise<void> {
     for (const entry of entries) console.log(JSON.stringify(entry))
     const { intact, head, broken_at } = await checkChain(db, values.head ?? null)
     console.error(
-      intact ? `The log is whole. Head: ${head ?? 'none yet'}` : `The log was changed at entry ${broken_at}.`,
+      intact ? `The audit trail is intact. Head: ${head ?? 'none yet'}` : `The audit trail was changed at entry ${broken_at}.`,
     )
-    const { place } = context.continuity
-    if (place && countMissing((await compareWithJournal(db, place)).missing) > 0)
+    const { location } = context.continuity
+    if (location && countMissing((await compareWithJournal(db, location)).missing) > 0)
       console.error('The database is behind: later entries may be missing.')
     if (!intact) process.exitCode = CHANGED
   })

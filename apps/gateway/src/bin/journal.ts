@@ -20,8 +20,8 @@ export async function run(args: string[]): Promise<void> {
       })
       if (positionals.length > 1 || (verb !== 'show' && verb !== 'prune')) throw new Error(USAGE)
       const { database, continuity } = context
-      if (!continuity.place) throw new Error('no journal is kept: LOGBOOK_DIR is off')
-      const { folder } = continuity.place
+      if (!continuity.location) throw new Error('no journal is kept: LOGBOOK_DIR is off')
+      const { folder } = continuity.location
       if (verb === 'show') {
         for (const { name, size, touchedMs, isRead } of await listJournal(database, folder))
           console.log(

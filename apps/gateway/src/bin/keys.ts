@@ -87,7 +87,7 @@ async function list(context: Context): Promise<void> {
   ]
   if (rows.length === 0) console.log('No key has signed yet, and none is announced.')
   for (const row of rows) {
-    const isHere = context.statementKeys.held(row[3] ?? '') ? '  (here)' : ''
+    const isHere = context.statementKeys.signerOf(row[3] ?? '') ? '  (here)' : ''
     console.log(row.filter((cell) => cell !== '').join('  ') + isHere)
   }
 }

@@ -75,7 +75,7 @@ const NAMES: Record<string, string> = {
 
 function print(
   { primaryChain }: Pick<Context, 'primaryChain'>,
-  { missing, isChainRead, log, awaited }: Examined,
+  { missing, isChainRead, log, missingJournals }: Examined,
   accepted: Accepted | null = null,
 ): void {
   for (const line of countLines(missing.counts)) console.log(`missing: ${line}`)
@@ -84,11 +84,11 @@ function print(
   for (const file of missing.unreadable) console.log(`cannot be read: ${file}`)
   if (missing.earlier > 0) console.log(EARLIER)
   if (log) console.log(`the published log is ${log.kind}: ${log.missing} entries are missing`)
-  for (const { host, seenAt } of awaited)
+  for (const { host, seenAt } of missingJournals)
     console.log(`journal of ${host}, last seen ${isoSeconds(seenAt)}: not compared with this database`)
   if (!isChainRead)
     console.error(`The chain was not compared: ${primaryChain ? 'no node answers' : 'nothing is published'}.`)
-  const count = countMissing(missing) + awaited.length + (log ? 1 : 0)
+  const count = countMissing(missing) + missingJournals.length + (log ? 1 : 0)
   const lost = accepted ? lostLines(accepted) : []
   for (const line of lost) console.log(`accepted as lost: ${line}`)
   if (count > 0) {

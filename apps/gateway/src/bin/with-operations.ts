@@ -6,7 +6,7 @@ import { readConfig } from '../config.ts'
 import type { Context } from '../context.ts'
 import { openTools } from '../open-tools.ts'
 import type { Actor } from '../views/admin/actors.ts'
-import { openRooms } from '../wire.ts'
+import { openModules } from '../wire.ts'
 
 const FAILED = 1
 
@@ -20,7 +20,7 @@ export async function withOperations(
     await using opened = new AsyncDisposableStack()
     // What goes wrong is said once, on standard error.
     const quiet = { ...config, log: { level: 'silent' as const } }
-    const context = await openRooms(await openTools(quiet, secrets, {}, opened), secrets)
+    const context = await openModules(await openTools(quiet, secrets, {}, opened), secrets)
     // Then nothing is written to a database that is behind.
     if (!whileBehind) await context.continuity.start()
     await work(context, { identity: `command line:${userInfo().username}` })

@@ -94,7 +94,7 @@ export async function checkBudget(db: Db, parts: Parts, { budget, limits }: Acco
 }
 
 /** For a transaction that cost nothing or that its payer paid for; with `only`, returns only that budget's part. */
-export async function giveBack(tx: Tx, transaction: string, only: BudgetName | null = null): Promise<void> {
+export async function releaseSpending(tx: Tx, transaction: string, only: BudgetName | null = null): Promise<void> {
   const noted = await deleteSpending(tx, transaction, only)
   // A budget has a row for each account; days are locked in the same order as in `spend`.
   const ofBudget = new Map(noted.map((row) => [row.budget, row]))

@@ -6,7 +6,7 @@ import type { Commit, CommitOptions } from '@svc/database/commit'
 import { toHex } from '@svc/protocol/bytes'
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
 import type { AnnouncedKeyTable, Locker, S3KeyTable, Schema, Tx } from '../db/schema.ts'
-import type { Note, Noted } from './noted.ts'
+import type { DocumentId, RecordDocuments } from './document-id.ts'
 
 export type AccessChange =
   | { what: 'operator_added'; locker: string; operator: string }
@@ -87,16 +87,16 @@ export type ChangeAccess = <Result>(
  * not wait for them: the caller who made the change has no answer yet, and a pending record promises nothing.
  */
 export function createChangeAccess(
-  commit: Commit<Schema, Noted>,
+  commit: Commit<Schema, DocumentId>,
   now: () => number,
   requireOthers: () => Promise<void>,
 ): ChangeAccess {
   return async (work, options) => {
     let hasStarted = false
     try {
-      return await commit((tx, note) => {
+      return await commit((tx, recordDocuments) => {
         hasStarted = true
-        return work(tx, recorder(tx, note, now()))
+        return work(tx, recorder(tx, recordDocuments, now()))
       }, options)
     } finally {
       if (hasStarted) await requireOthers()
@@ -105,12 +105,12 @@ export function createChangeAccess(
 }
 
 /** For a transaction that changes more than access. */
-export function recorder(tx: Tx, note: Note, changedAt: number): RecordAccess {
+export function recorder(tx: Tx, recordDocuments: RecordDocuments, changedAt: number): RecordAccess {
   return async (change) => {
     const key = toHex(randomBytes(16))
     // A replay follows these times. They match the order of the commits even when clocks differ.
     await insertAccessChange(tx, { key, changedAt: Math.max(changedAt, await lastChange(tx)), change })
-    note({ kind: 'access', key })
+    recordDocuments({ kind: 'access', key })
   }
 }
 
@@ -119,14 +119,14 @@ async function lastChange(tx: Tx): Promise<number> {
   return (await row.executeTakeFirst())?.revoked_at ?? 0
 }
 
-interface Dated {
+interface DatedChange {
   key: string
   changedAt: number
   change: AccessChange
 }
 
 /** False where the database already has it. */
-export async function insertAccessChange(tx: Tx, { key, changedAt, change }: Dated): Promise<boolean> {
+export async function insertAccessChange(tx: Tx, { key, changedAt, change }: DatedChange): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('revocations')
     .values({ revocation_id: key, revoked_at: changedAt, revoked: JSON.stringify(change) })

@@ -8,7 +8,7 @@ import { ANCHOR_SCHEMA, LOG_ANCHOR_SCHEMA } from '@svc/protocol/names'
 import type { LogAnchorPayload } from '@svc/protocol/transparency/anchor'
 import type { Db } from '../db/schema.ts'
 import { type NamedStatement, unknownStatements } from './statements.ts'
-import { findCheckpointRoots, findLogStanding, findReceiptOfProof, knownPublications } from './store.ts'
+import { findCheckpointRoots, findOwnLog, findReceiptOfProof, knownPublications } from './store.ts'
 
 const SCHEMAS = [ANCHOR_SCHEMA, LOG_ANCHOR_SCHEMA]
 
@@ -100,7 +100,7 @@ async function namesOwnProof(db: Db, memo: string | null | undefined): Promise<b
 /** The part of this database's log that is anchored on the chain and missing from the database. */
 export async function anchoredGap(db: Db, checkpoints: readonly LogAnchorPayload[]): Promise<LogGap | null> {
   if (checkpoints.length === 0) return null
-  const { origin, size } = await findLogStanding(db)
+  const { origin, size } = await findOwnLog(db)
   const own = checkpoints.filter(({ o }) => o === origin)
   const largest = Math.max(0, ...own.map(({ n }) => n))
   if (largest > size) return { kind: 'behind', missing: largest - size }

@@ -14,22 +14,22 @@ import { ServiceError } from '@svc/service/service-error'
 import type { Schema } from '../db/schema.ts'
 import { type ChangeAccess, createChangeAccess } from './access-changes.ts'
 import type { LogGap } from './anchored.ts'
+import type { DocumentId } from './document-id.ts'
 import {
   clocksDiffer,
   databaseBehind,
   databaseUnchecked,
   envelopeBeforeLoss,
-  logbooksAwaited,
+  journalsMissing,
   logbookUnavailable,
 } from './errors.ts'
 import { createGaps, type Gaps, type Publications } from './gaps.ts'
 import { createJournaling } from './journaling.ts'
 import { hasLostNonces } from './last-nonce.ts'
-import type { JournalPlace, Missing } from './missing.ts'
-import type { Noted } from './noted.ts'
+import type { JournalLocation, Missing } from './missing.ts'
 import { pruneJournal } from './prune.ts'
 import { createReplica, type Replica } from './replicas/replica.ts'
-import type { AwaitedLogbook } from './replicas/store.ts'
+import type { MissingJournal } from './replicas/store.ts'
 import { setRead } from './store.ts'
 
 export interface ContinuityStatus {
@@ -41,7 +41,7 @@ export interface ContinuityStatus {
   isReplaced: boolean
   missing: Missing
   /** Journals of other machines that were not compared with this database, or that have entries it lacks. */
-  awaited: AwaitedLogbook[]
+  missingJournals: MissingJournal[]
   clock: { aheadSeconds: number | null; isWrong: boolean }
 }
 
@@ -50,7 +50,7 @@ export interface Continuity {
   start(): Promise<void>
   stop(): Promise<void>
   /** Called for every server that a new connection reaches. */
-  serverSeen(server: ServerIdentity): void
+  serverConnected(server: ServerIdentity): void
   status(): ContinuityStatus
   /** From then on the published log is compared, too. */
   watchLog(findGap: () => Promise<LogGap | null>): void
@@ -73,28 +73,28 @@ export interface Continuity {
   /** Resolves once the database is current. */
   whenCurrent(signal: AbortSignal): Promise<void>
   /** Null without a journal. */
-  place: JournalPlace | null
+  location: JournalLocation | null
   /** The guard of the database's commits. */
-  guard: Guard<Schema, Noted>
+  guard: Guard<Schema, DocumentId>
   /**
    * Resolves when the documents are in the journal, whichever process committed them. Call it after reading a document
    * and before anyone learns of it. It asks the database once for each document. Admin views do not wait: an admin who
    * restores a database knows that its last seconds may be missing.
    */
-  requireWritten(...noted: Noted[]): Promise<void>
+  requireWritten(...ids: DocumentId[]): Promise<void>
   /** The same for all changes of signing keys. */
   requireKeysWritten(): Promise<void>
   /** The same for everything that is committed. */
   catchUp(): Promise<void>
-  noteNonce(nonce: NonceTable): void
+  recordNonce(nonce: NonceTable): void
   /** Makes every change that grants or ends access. */
   changeAccess: ChangeAccess
 }
 
 export interface ContinuityOptions {
   /** Null for no journal. */
-  journal: JournalPlace | null
-  database: Database<Schema, Noted>
+  journal: JournalLocation | null
+  database: Database<Schema, DocumentId>
   /** Null where nothing is published. */
   publications: Publications | null
   /** By how much the clock of this process may differ from the database's; 0 for any difference. */
@@ -105,8 +105,8 @@ export interface ContinuityOptions {
 
 const TICK_MS = 5000
 /** Comparing a long journal takes a while and slows down other readers, so comparisons pause afterwards. */
-const REST_RATIO = 10
-const MAX_REST_MS = 30_000
+const PAUSE_RATIO = 10
+const MAX_PAUSE_MS = 30_000
 const MAX_REMEMBERED = 50_000
 const DAY_MS = 86_400_000
 
@@ -121,7 +121,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   const journaling = createJournaling({ place: journal, database, log, now: unixNow, compareAgain })
   const gaps = createGaps({ db, journal, publications, log })
   let replica: Replica | null = null
-  let awaited: AwaitedLogbook[] = []
+  let missingJournals: MissingJournal[] = []
   let state: 'unstarted' | ContinuityStatus['state'] = 'unstarted'
   let server: ServerIdentity | null = null
   let isReplaced = false
@@ -131,14 +131,14 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   let comparison: Promise<void> | null = null
   let settling = Promise.resolve()
   /** Until then, a database that is behind is not compared again. */
-  let restingUntilMs = 0
+  let pausedUntilMs = 0
   let tick: NodeJS.Timeout | undefined
   let prunedAtMs = 0
 
-  async function compareOnce(asked: number): Promise<void> {
+  async function compareOnce(startGeneration: number): Promise<void> {
     const history = server?.history ?? ''
-    if ((await gaps.look()) || isReplaced) {
-      awaited = []
+    if ((await gaps.check()) || isReplaced) {
+      missingJournals = []
       setState('behind')
       return replica?.report(null)
     }
@@ -146,10 +146,10 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     if (!journal && !gaps.isChainRead()) return void setState('checking')
     await journaling.catchUp()
     await replica?.report(history)
-    awaited = (await replica?.awaited(history)) ?? []
+    missingJournals = (await replica?.missingJournals(history)) ?? []
     // Another server may have answered meanwhile; it is compared next.
-    if (asked !== generation) return
-    setState(awaited.length > 0 ? 'behind' : 'current')
+    if (startGeneration !== generation) return
+    setState(missingJournals.length > 0 ? 'behind' : 'current')
   }
 
   /**
@@ -169,14 +169,14 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   async function pruneDaily(): Promise<void> {
     if (!journal || Date.now() - prunedAtMs < DAY_MS) return
     prunedAtMs = Date.now()
-    await pruneJournal(database, journal.folder, prunedAtMs - journal.keptDays * DAY_MS)
+    await pruneJournal(database, journal.folder, prunedAtMs - journal.retentionDays * DAY_MS)
   }
 
   function compare(): Promise<void> {
     comparison ??= (async () => {
       const startedMs = performance.now()
       try {
-        for (let seen = -1; seen !== generation; ) {
+        for (let compared = -1; compared !== generation; ) {
           compared = generation
           await compareOnce(compared)
         }
@@ -185,7 +185,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
         log.warn({ err: error }, 'the database cannot be compared with what was signed')
       } finally {
         const endedMs = performance.now()
-        restingUntilMs = endedMs + Math.min(REST_RATIO * (endedMs - startedMs), MAX_REST_MS)
+        pausedUntilMs = endedMs + Math.min(PAUSE_RATIO * (endedMs - startedMs), MAX_PAUSE_MS)
         comparison = null
         if (state === 'current') settling = settling.then(settleJournal)
       }
@@ -207,7 +207,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
           earlier,
           log: gaps.log(),
           isReplaced,
-          awaited: awaited.map(({ host }) => host),
+          awaited: missingJournals.map(({ host }) => host),
         },
         'the database is behind what this gateway has signed: it only reads, see /health and docs/operations.md',
       )
@@ -221,7 +221,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
   async function onTick(): Promise<void> {
     try {
-      serverSeen(await database.server())
+      serverConnected(await database.server())
       if (state === 'current') {
         await journaling.tick()
         await pruneDaily()
@@ -229,29 +229,29 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     } catch {
       // Code that needs the unavailable part reports it.
     }
-    const isOther = await isOtherAwaited()
-    if (state === 'behind' && awaited.length === 0 && performance.now() < restingUntilMs) return
+    const isOther = await isJournalMissing()
+    if (state === 'behind' && missingJournals.length === 0 && performance.now() < pausedUntilMs) return
     if (state !== 'current' || gaps.isChainDue() || isOther) await compare()
   }
 
-  async function isOtherAwaited(): Promise<boolean> {
-    const found = await replica?.awaited(server?.history ?? '').catch(() => [])
+  async function isJournalMissing(): Promise<boolean> {
+    const found = await replica?.missingJournals(server?.history ?? '').catch(() => [])
     return found !== undefined && found.length > 0
   }
 
-  function serverSeen(seen: ServerIdentity): void {
+  function serverConnected(identity: ServerIdentity): void {
     if (state === 'unstarted') return
-    clock.compared(seen.clockAheadMs)
-    if (seen.history === server?.history && seen.run === server.run) return
-    const isOther = server !== null && seen.history !== server.history
-    server = seen
+    clock.compared(identity.clockAheadMs)
+    if (identity.history === server?.history && identity.run === server.run) return
+    const isOther = server !== null && identity.history !== server.history
+    server = identity
     generation++
     gaps.forgetChain()
     if (isOther) {
       refuseEarlierEnvelopes()
       if (database.dialect === 'sqlite') isReplaced = true
-      log.warn({ database: seen.history }, 'another database answers: it is compared with what was signed')
-      journaling.turnTo(seen.history)
+      log.warn({ database: identity.history }, 'another database answers: it is compared with what was signed')
+      journaling.switchHistory(identity.history)
     }
     state = 'checking'
     void compare()
@@ -265,7 +265,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   }
 
   function assertCurrent(): void {
-    if (state === 'behind') throw awaited.length > 0 ? logbooksAwaited() : databaseBehind()
+    if (state === 'behind') throw missingJournals.length > 0 ? journalsMissing() : databaseBehind()
     if (journaling.isFailing()) throw logbookUnavailable()
     if (state === 'checking') throw databaseUnchecked()
     clock.assertRight()
@@ -282,7 +282,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       clock.compared(server.clockAheadMs)
       replica = createReplica(database, await journaling.open(server.history))
       // Nonces used at another replica are not in this journal.
-      const isOther = (await replica.awaited(server.history)).length > 0
+      const isOther = (await replica.missingJournals(server.history)).length > 0
       if (isOther || (journal && (await hasLostNonces(db, journal.folder, unixNow())))) {
         refuseEarlierEnvelopes()
         log.warn('the database may have lost nonces: envelopes that may have been used are refused')
@@ -305,7 +305,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       await journaling.close()
     },
 
-    serverSeen,
+    serverConnected,
 
     status: () => ({
       state: state === 'unstarted' ? 'checking' : state,
@@ -314,7 +314,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       log: gaps.log(),
       isReplaced,
       missing: gaps.missing(),
-      awaited,
+      missingJournals,
       clock: { aheadSeconds: clock.aheadSeconds(), isWrong: clock.isWrong() },
     }),
 
@@ -362,12 +362,12 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       }
     },
 
-    place: journal,
+    location: journal,
     guard: { requireCurrent, assertCurrent, begin: journaling.begin },
-    requireWritten: (...noted) => journaling.requireWritten(noted),
+    requireWritten: (...ids) => journaling.requireWritten(ids),
     requireKeysWritten: () => journaling.requireAccessWritten('keys'),
     catchUp: journaling.catchUp,
-    noteNonce: journaling.keepNonce,
+    recordNonce: journaling.saveNonce,
     changeAccess: createChangeAccess(database.commit, unixNow, () => journaling.requireAccessWritten('all')),
   }
 }

@@ -27,7 +27,7 @@ import type {
   UnclaimedPaymentTable,
 } from '../db/schema.ts'
 import { type AccessChange, parseAccessChange } from './access-changes.ts'
-import type { Noted } from './noted.ts'
+import type { DocumentId } from './document-id.ts'
 
 export interface ReceiptDocument {
   kind: 'receipt'
@@ -167,7 +167,7 @@ export function hasChunks(entry: string): boolean {
 }
 
 /** Yields nothing if the database has no such document. */
-export async function* readDocument(db: Db, { kind, key }: Noted): AsyncGenerator<Document> {
+export async function* readDocument(db: Db, { kind, key }: DocumentId): AsyncGenerator<Document> {
   if (kind === 'statement') return yield* readStatement(db, key)
   const document = await READERS[kind](db, key)
   if (document) yield document
@@ -175,7 +175,7 @@ export async function* readDocument(db: Db, { kind, key }: Noted): AsyncGenerato
 
 type Reader = (db: Db, key: string) => Promise<Document | null>
 
-const READERS: Record<Exclude<Noted['kind'], 'statement'>, Reader> = {
+const READERS: Record<Exclude<DocumentId['kind'], 'statement'>, Reader> = {
   receipt: readReceipt,
   refund: readRefund,
   unclaimed: readUnclaimed,

@@ -10,7 +10,7 @@ export function databaseBehind(): ServiceError {
   })
 }
 
-export function logbooksAwaited(): ServiceError {
+export function journalsMissing(): ServiceError {
   return new ServiceError(
     'database_behind',
     'the database has not been compared with what other replicas have signed',

@@ -8,7 +8,14 @@ import type { SolanaNodes } from '@svc/payments/solana/nodes'
 import type { Log } from '@svc/service/program/log'
 import type { Db } from '../db/schema.ts'
 import { anchoredGap, type LogGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
-import { type Compared, compareWithJournal, countMissing, type JournalPlace, type Missing, NOTHING } from './missing.ts'
+import {
+  type Compared,
+  compareWithJournal,
+  countMissing,
+  type JournalLocation,
+  type Missing,
+  NOTHING,
+} from './missing.ts'
 import { byProof, unknownStatements } from './statements.ts'
 
 export interface Publications {
@@ -20,7 +27,7 @@ export interface Publications {
 /** All values are those of the last check. */
 export interface Gaps {
   /** Whether there is any gap. */
-  look(): Promise<boolean>
+  check(): Promise<boolean>
   missing(): Missing
   /** How far the journal was read. */
   ends(): Place[]
@@ -37,12 +44,12 @@ export interface Gaps {
 
 interface Parts {
   db: Db
-  journal: JournalPlace | null
+  journal: JournalLocation | null
   publications: Publications | null
   log: Log
 }
 
-const CHAIN_AGAIN_MS = 30_000
+const CHAIN_RETRY_MS = 30_000
 
 export function createGaps({ db, journal, publications, log }: Parts): Gaps {
   let compared: Compared = { missing: NOTHING, ends: [] }
@@ -50,16 +57,16 @@ export function createGaps({ db, journal, publications, log }: Parts): Gaps {
   let anchored: UnknownAnchors | null = null
   let chainReadAt = 0
   /** Counts servers, because a comparison with one server does not apply to the next. */
-  let serversSeen = 0
+  let epoch = 0
   let findLogGap: (() => Promise<LogGap | null>) | null = null
   let logGap: LogGap | null = null
   let isLogFailing = false
 
   async function anchoredUnknown(): Promise<UnknownAnchors | null> {
     if (anchored) return anchored
-    const asked = serversSeen
+    const startEpoch = epoch
     const read = await readChain()
-    if (asked === serversSeen) anchored = read
+    if (startEpoch === epoch) anchored = read
     return read
   }
 
@@ -88,10 +95,10 @@ export function createGaps({ db, journal, publications, log }: Parts): Gaps {
   }
 
   return {
-    async look() {
-      const noticed = journal ? await compareWithJournal(db, journal) : { missing: NOTHING, ends: [] }
+    async check() {
+      const journaled = journal ? await compareWithJournal(db, journal) : { missing: NOTHING, ends: [] }
       const unknown = await anchoredUnknown()
-      compared = { ...noticed, missing: await withAnchored(db, noticed.missing, unknown) }
+      compared = { ...journaled, missing: await withAnchored(db, journaled.missing, unknown) }
       await readLog()
       logGap ??= await anchoredGap(db, unknown?.checkpoints ?? [])
       return logGap !== null || countMissing(compared.missing) > 0
@@ -100,9 +107,9 @@ export function createGaps({ db, journal, publications, log }: Parts): Gaps {
     ends: () => compared.ends,
     log: () => (isLogFailing ? 'failing' : (logGap?.kind ?? 'ok')),
     isChainRead: () => anchored !== null,
-    isChainDue: () => anchored === null && Date.now() - chainReadAt > CHAIN_AGAIN_MS,
+    isChainDue: () => anchored === null && Date.now() - chainReadAt > CHAIN_RETRY_MS,
     forgetChain() {
-      serversSeen++
+      epoch++
       anchored = null
     },
     watchLog(findGap) {

@@ -11,38 +11,38 @@ import type { Log } from '@svc/service/program/log'
 import type { ServiceError } from '@svc/service/service-error'
 import type { Schema } from '../db/schema.ts'
 import { isKeyChange } from './access-changes.ts'
+import type { DocumentId } from './document-id.ts'
 import { type Entry, readDocument } from './documents.ts'
 import { commitUnchecked, logbookUnavailable } from './errors.ts'
 import { type LastNonce, openLastNonce } from './last-nonce.ts'
-import type { JournalPlace } from './missing.ts'
-import type { Noted } from './noted.ts'
-import { forgetPending, pendingAccess, pendingAmong, pendingNotes, recordPending, setRead } from './store.ts'
+import type { JournalLocation } from './missing.ts'
+import { forgetPending, pendingAccess, pendingAmong, pendingDocuments, recordPending, setRead } from './store.ts'
 
 export interface Journaling {
   /** Returns the id of the journal, or null without one. Commands need not call it. */
   open(history: string): Promise<string | null>
   /** Call it in a transaction before it reads: a server that is gone by the commit may have answered. */
-  begin(): Recorder<Schema, Noted>
+  begin(): Recorder<Schema, DocumentId>
   /** Resolves when these are in a journal, whichever process committed them. Call it before anyone learns of them. */
-  requireWritten(noted: readonly Noted[]): Promise<void>
+  requireWritten(ids: readonly DocumentId[]): Promise<void>
   /** The same for changes of access: all of them, or only those of signing keys. */
   requireAccessWritten(of: 'all' | 'keys'): Promise<void>
   /** Writes everything that is committed but not yet written. */
   catchUp(): Promise<void>
   /**
-   * The same for documents that have waited since the last tick; also records in the database how far the journal is.
+   * The same for documents that have pendingAtLastTick since the last tick; also records in the database how far the journal is.
    */
   tick(): Promise<void>
-  keepNonce(nonce: NonceTable): void
-  turnTo(history: string): void
+  saveNonce(nonce: NonceTable): void
+  switchHistory(history: string): void
   isFailing(): boolean
   close(): Promise<void>
 }
 
 interface Parts {
   /** Null for no journal. */
-  place: JournalPlace | null
-  database: Database<Schema, Noted>
+  place: JournalLocation | null
+  database: Database<Schema, DocumentId>
   log: Log
   /** Unix seconds. */
   now: () => number
@@ -53,7 +53,7 @@ interface Parts {
 /** The most characters of documents in memory at a time. */
 const MAX_CHARACTERS = 4_000_000
 /** Remembered names of documents that are in a journal, about 100 bytes each. */
-const MAX_KEPT = 20_000
+const MAX_REMEMBERED = 20_000
 
 export function createJournaling({ place, database, log, now, compareAgain }: Parts): Journaling {
   const { db, commit } = database
@@ -62,18 +62,18 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   let isClosed = false
   let isFailing = false
   /** The last nonce, if writing it failed. */
-  let unkept: NonceTable | null = null
-  const underWay = new Map<string, Promise<boolean>>()
+  let unsavedNonce: NonceTable | null = null
+  const inProgress = new Map<string, Promise<boolean>>()
   /** In the journal, but not yet deleted from the pending names in the database. */
-  const written = new Map<string, Noted>()
+  const written = new Map<string, DocumentId>()
   /** Known to be in a journal permanently: showing them again needs no query. */
-  let kept = lru<string, true>(MAX_KEPT)
+  let inJournal = lru<string, true>(MAX_REMEMBERED)
   /** How far the database knows the files of this process. It forgets pruned files. */
   const known = new Map<string, number>()
   /** How often another server has answered. */
-  let turns = 0
+  let epoch = 0
   /** The documents that were pending at the last tick. */
-  let waited = new Set<string>()
+  let pendingAtLastTick = new Set<string>()
 
   async function open(history: string): Promise<string | null> {
     if (!place) return null
@@ -88,43 +88,43 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     return logbookUnavailable(error)
   }
 
-  /** `asked`: the value of `turns` when their transaction began. A failover may have undone the transaction since. */
-  async function writeCommitted(noted: readonly Noted[], asked: number): Promise<void> {
+  /** `startEpoch`: the value of `epoch` when their transaction began. A failover may have undone the transaction since. */
+  async function writeCommitted(ids: readonly DocumentId[], startEpoch: number): Promise<void> {
     if (!place || isClosed) return
-    const found = await Promise.all(noted.map((each) => writeOnce(each, asked)))
-    if (found.includes(false)) throw takenBack()
+    const found = await Promise.all(ids.map((id) => writeOnce(id, startEpoch)))
+    if (found.includes(false)) throw undoneByFailover()
   }
 
-  async function writePending(find: () => Promise<Noted[]>): Promise<void> {
+  async function writePending(find: () => Promise<DocumentId[]>): Promise<void> {
     if (isClosed) return
-    const asked = turns
-    const noted = await find()
-    const found = await Promise.all(noted.map((each) => writeOnce(each, asked)))
+    const startEpoch = epoch
+    const ids = await find()
+    const found = await Promise.all(ids.map((id) => writeOnce(id, startEpoch)))
     // Documents that are gone from the database need not be written.
-    for (const [i, each] of noted.entries()) if (!found[i]) written.set(nameOf(each), each)
+    for (const [i, id] of ids.entries()) if (!found[i]) written.set(nameOf(id), id)
   }
 
   /** False where the database has no such document. */
-  function writeOnce(noted: Noted, asked: number): Promise<boolean> {
-    const name = nameOf(noted)
+  function writeOnce(id: DocumentId, startEpoch: number): Promise<boolean> {
+    const name = nameOf(id)
     if (written.has(name)) return Promise.resolve(true)
-    const begun = underWay.get(name)
-    if (begun !== undefined) return begun
-    const writing = append(noted, asked)
+    const running = inProgress.get(name)
+    if (running !== undefined) return running
+    const writing = append(id, startEpoch)
       .then((isFound) => {
-        if (isFound) written.set(name, noted)
+        if (isFound) written.set(name, id)
         return isFound
       })
-      .finally(() => underWay.delete(name))
-    underWay.set(name, writing)
+      .finally(() => inProgress.delete(name))
+    inProgress.set(name, writing)
     return writing
   }
 
-  async function append(noted: Noted, asked: number): Promise<boolean> {
+  async function append(id: DocumentId, startEpoch: number): Promise<boolean> {
     let isFound = false
     const entries: string[] = []
     let characters = 0
-    for await (const document of readDocument(db, noted)) {
+    for await (const document of readDocument(db, id)) {
       isFound = true
       const entry = JSON.stringify({ at: now(), document } satisfies Entry)
       entries.push(entry)
@@ -136,11 +136,11 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     if (entries.length > 0) await appendEntries(entries)
     // The document may come from a server that is gone; the next server may have been compared before it was in the
     // journal.
-    if (asked !== turns) throw takenBack()
+    if (startEpoch !== epoch) throw undoneByFailover()
     return isFound
   }
 
-  function takenBack(): ServiceError {
+  function undoneByFailover(): ServiceError {
     compareAgain()
     return commitUnchecked()
   }
@@ -154,15 +154,15 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     }
   }
 
-  async function findPending(): Promise<Noted[]> {
-    return (await pendingNotes(db)).filter((noted) => !written.has(nameOf(noted)))
+  async function findPending(): Promise<DocumentId[]> {
+    return (await pendingDocuments(db)).filter((id) => !written.has(nameOf(id)))
   }
 
   async function catchUp(): Promise<void> {
     if (!place) return
     await writePending(findPending)
-    if (unkept) lastNonce?.keep(unkept)
-    unkept = null
+    if (unsavedNonce) lastNonce?.save(unsavedNonce)
+    unsavedNonce = null
     isFailing = false
   }
 
@@ -170,7 +170,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   async function settle(): Promise<void> {
     if (!journal) return
     const loss = await journal.findLoss()
-    if (loss) await writeAgain(loss)
+    if (loss) await rewriteLost(loss)
     const ends = journal.places().filter(({ file, end }) => known.get(file) !== end)
     const settled = [...written.values()]
     if (settled.length === 0) return
@@ -178,7 +178,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       await forgetPending(tx, settled)
       await setRead(tx, ends)
     })
-    for (const noted of settled) written.delete(nameOf(noted))
+    for (const id of settled) written.delete(nameOf(id))
     for (const { file, end } of ends) known.set(file, end)
   }
 
@@ -186,7 +186,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
    * Writes again what was written since the file was last found complete. The database has the earlier part, and
    * backups from now on have it, too.
    */
-  async function writeAgain(loss: Place): Promise<void> {
+  async function rewriteLost(loss: Place): Promise<void> {
     log.error(
       { file: loss.file },
       'a file of the journal was removed or shortened while in use: back up the database, which has its contents',
@@ -199,19 +199,19 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   return {
     open,
     begin() {
-      const asked = turns
-      return async (tx, noted) => {
-        if (place) await recordPending(tx, noted)
-        return () => writeCommitted(noted, asked)
+      const startEpoch = epoch
+      return async (tx, ids) => {
+        if (place) await recordPending(tx, ids)
+        return () => writeCommitted(ids, startEpoch)
       }
     },
-    async requireWritten(noted) {
+    async requireWritten(ids) {
       if (!place) return
-      const unknown = noted.filter((one) => !kept.get(nameOf(one)))
+      const unknown = ids.filter((id) => !inJournal.get(nameOf(id)))
       if (unknown.length === 0) return
-      const asked = turns
+      const startEpoch = epoch
       await writePending(() => pendingAmong(db, unknown))
-      if (asked === turns) for (const one of unknown) kept.set(nameOf(one), true)
+      if (startEpoch === epoch) for (const id of unknown) inJournal.set(nameOf(id), true)
     },
     async requireAccessWritten(of) {
       if (!place) return
@@ -227,23 +227,23 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       if (isFailing) return catchUp()
       await settle()
       const pending = await findPending()
-      await writePending(async () => pending.filter((noted) => waited.has(nameOf(noted))))
-      waited = new Set(pending.map(nameOf))
+      await writePending(async () => pending.filter((id) => pendingAtLastTick.has(nameOf(id))))
+      pendingAtLastTick = new Set(pending.map(nameOf))
     },
-    keepNonce(nonce) {
-      unkept = nonce
+    saveNonce(nonce) {
+      unsavedNonce = nonce
       try {
-        lastNonce?.keep(nonce)
-        unkept = null
+        lastNonce?.save(nonce)
+        unsavedNonce = null
       } catch (error) {
         failed(error)
       }
     },
-    turnTo(history) {
-      turns++
-      kept = lru(MAX_KEPT)
+    switchHistory(history) {
+      epoch++
+      inJournal = lru(MAX_REMEMBERED)
       known.clear()
-      void journal?.turnTo(history).catch(() => {})
+      void journal?.switchHistory(history).catch(() => {})
     },
     isFailing: () => isFailing,
     async close() {
@@ -255,6 +255,6 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   }
 }
 
-function nameOf({ kind, key }: Noted): string {
+function nameOf({ kind, key }: DocumentId): string {
   return `${kind} ${key}`
 }

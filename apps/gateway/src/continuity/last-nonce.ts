@@ -15,7 +15,7 @@ const CHARACTERS = 240
 const DAY_MS = 86_400_000
 
 export interface LastNonce {
-  keep(nonce: NonceTable): void
+  save(nonce: NonceTable): void
   close(): void
 }
 
@@ -26,7 +26,7 @@ export async function openLastNonce(folder: string): Promise<LastNonce> {
   const file = openSync(path, 'w', 0o600)
   let isEmpty = true
   return {
-    keep({ signer, nonce, forget_at }) {
+    save({ signer, nonce, forget_at }) {
       writeSync(file, `${signer} ${nonce} ${forget_at}`.padEnd(CHARACTERS - 1).concat('\n'), 0)
       isEmpty = false
     },

@@ -41,10 +41,10 @@ export function missingByName(missing: Missing) {
   }
 }
 
-export interface JournalPlace {
+export interface JournalLocation {
   folder: string
   sealing: Sealing
-  keptDays: number
+  retentionDays: number
 }
 
 export interface Compared {
@@ -58,7 +58,7 @@ const MAX_CHARACTERS = 4_000_000
 const MAX_NAMED = 100
 
 /** Reads the entries that the database is not yet known to have. */
-export async function compareWithJournal(db: Db, { folder, sealing }: JournalPlace): Promise<Compared> {
+export async function compareWithJournal(db: Db, { folder, sealing }: JournalLocation): Promise<Compared> {
   const from = await readTo(db)
   const ends = new Map<string, number>()
   const unreadable = new Map<string, string>()

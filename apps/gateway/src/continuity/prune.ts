@@ -5,8 +5,8 @@ import { ALIVE_MS, filesIn, JOURNAL, type JournalFile, notePruned, removeFile } 
 import { hasLinesAfter } from '@svc/database/journal/journal'
 import type { Database } from '@svc/database/open'
 import type { Schema } from '../db/schema.ts'
+import type { DocumentId } from './document-id.ts'
 import { LOG } from './earlier-logbook.ts'
-import type { Noted } from './noted.ts'
 import { forgetFiles, readTo } from './store.ts'
 
 export interface KeptFile extends JournalFile {
@@ -25,7 +25,7 @@ export async function listJournal({ db }: Pick<Database<Schema>, 'db'>, folder: 
 
 /** Removes files that were last written before `beforeMs` and that no process has open. Returns their names. */
 export async function pruneJournal(
-  database: Pick<Database<Schema, Noted>, 'db' | 'commit'>,
+  database: Pick<Database<Schema, DocumentId>, 'db' | 'commit'>,
   folder: string,
   beforeMs: number,
 ): Promise<string[]> {

@@ -8,7 +8,7 @@ export interface ContinuityConfig {
   /** Null without a journal: then only the chain shows whether the database is behind. */
   logbookDir: string | null
   /** The age of the oldest backup that may be restored. Older files of the journal are removed. */
-  keptDays: number
+  retentionDays: number
   /** 0: the clock is not compared with PostgreSQL's. */
   clockToleranceSeconds: number
 }
@@ -20,13 +20,13 @@ export function readContinuityConfig(settings: SettingsReader, place: DatabasePl
   const text = settings.text('LOGBOOK_DIR')
   return {
     logbookDir: text === 'off' ? null : resolve(text || join(besideDatabase(place), 'logbook')),
-    keptDays: readKeptDays(settings, 'logbook'),
+    retentionDays: readRetentionDays(settings, 'logbook'),
     clockToleranceSeconds: settings.integer('CLOCK_TOLERANCE_SECONDS', { min: 0, max: 3600 }),
   }
 }
 
 /** How many days unneeded records are kept. */
-export function readKeptDays(settings: SettingsReader, what: 'logbook' | 'unpaid_quotes'): number {
+export function readRetentionDays(settings: SettingsReader, what: 'logbook' | 'unpaid_quotes'): number {
   const days = settings.pairs('KEEP_DAYS', ['logbook', 'unpaid_quotes']).get(what)?.at(-1) ?? ''
   return readInteger(settings, `KEEP_DAYS: ${what}`, days, { min: 1, max: 3650 })
 }

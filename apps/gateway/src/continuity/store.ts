@@ -2,35 +2,35 @@ import type { Place } from '@svc/database/journal/journal'
 import { isSqlite, prepared } from '@svc/database/prepared'
 import { sql } from 'kysely'
 import type { Db, RefundTable, Tx, UnclaimedPaymentTable } from '../db/schema.ts'
+import type { DocumentId } from './document-id.ts'
 import type { CheckpointDocument } from './documents.ts'
-import type { Noted } from './noted.ts'
 
 /** Records names of documents that the database has and perhaps no journal has. */
-export async function recordPending(tx: Tx, noted: readonly Noted[]): Promise<void> {
-  for (const { kind, key } of noted) await addPending(tx, kind, key)
+export async function recordPending(tx: Tx, ids: readonly DocumentId[]): Promise<void> {
+  for (const { kind, key } of ids) await addPending(tx, kind, key)
 }
 
-const addPending = prepared((tx: Tx, kind: Noted['kind'], key: string) =>
+const addPending = prepared((tx: Tx, kind: DocumentId['kind'], key: string) =>
   tx
     .insertInto('journal_pending')
     .values({ kind, key })
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-export async function pendingNotes(db: Db): Promise<Noted[]> {
+export async function pendingDocuments(db: Db): Promise<DocumentId[]> {
   return (await pendingRows(db)).rows
 }
 
 const pendingRows = prepared((db: Db) => db.selectFrom('journal_pending').selectAll())
 
 /** The pending names among these. */
-export async function pendingAmong(db: Db, noted: readonly Noted[]): Promise<Noted[]> {
-  const [first, second = first] = noted
+export async function pendingAmong(db: Db, ids: readonly DocumentId[]): Promise<DocumentId[]> {
+  const [first, second = first] = ids
   if (!first || !second) return []
   // The most frequent case: a receipt, perhaps with its statement.
-  if (noted.length <= 2) return (await pendingPair(db, first.kind, first.key, second.kind, second.key)).rows
-  const pending: Noted[] = []
-  for (const [kind, of] of Map.groupBy(noted, ({ kind }) => kind)) {
+  if (ids.length <= 2) return (await pendingPair(db, first.kind, first.key, second.kind, second.key)).rows
+  const pending: DocumentId[] = []
+  for (const [kind, of] of Map.groupBy(ids, ({ kind }) => kind)) {
     const keys = of.map(({ key }) => key)
     const rows = db.selectFrom('journal_pending').selectAll().where('kind', '=', kind).where('key', 'in', keys)
     pending.push(...(await rows.execute()))
@@ -51,19 +51,20 @@ const pendingChanges = prepared((db: Db) =>
     .where('p.kind', '=', 'access'),
 )
 
-const pendingPair = prepared((db: Db, kind: Noted['kind'], key: string, otherKind: Noted['kind'], otherKey: string) =>
-  db
-    .selectFrom('journal_pending')
-    .selectAll()
-    .where(({ eb, or }) =>
-      or([eb('kind', '=', kind).and('key', '=', key), eb('kind', '=', otherKind).and('key', '=', otherKey)]),
-    ),
+const pendingPair = prepared(
+  (db: Db, kind: DocumentId['kind'], key: string, otherKind: DocumentId['kind'], otherKey: string) =>
+    db
+      .selectFrom('journal_pending')
+      .selectAll()
+      .where(({ eb, or }) =>
+        or([eb('kind', '=', kind).and('key', '=', key), eb('kind', '=', otherKind).and('key', '=', otherKey)]),
+      ),
 )
 
 const ROWS_AT_ONCE = 500
 
-export async function forgetPending(tx: Tx, noted: readonly Noted[]): Promise<void> {
-  for (const [kind, of] of Map.groupBy(noted, ({ kind }) => kind)) {
+export async function forgetPending(tx: Tx, ids: readonly DocumentId[]): Promise<void> {
+  for (const [kind, of] of Map.groupBy(ids, ({ kind }) => kind)) {
     const keys = of.map(({ key }) => key)
     for (let i = 0; i < keys.length; i += ROWS_AT_ONCE)
       await tx
@@ -163,7 +164,7 @@ export async function hasLogAnchorOf(db: Db, size: number): Promise<boolean> {
 
 /** True also if another log has started since. */
 export async function hasCheckpoint(db: Db, { origin, checkpoint }: CheckpointDocument): Promise<boolean> {
-  const log = await findLogStanding(db)
+  const log = await findOwnLog(db)
   if (log.origin !== origin) return log.origin !== null
   const row = await db
     .selectFrom('log_checkpoints')
@@ -181,7 +182,7 @@ export async function knownPublications(db: Db, txs: readonly string[]): Promise
 }
 
 /** The log of this database, and how many entries have positions in it. */
-export async function findLogStanding(db: Db): Promise<{ origin: string | null; size: number }> {
+export async function findOwnLog(db: Db): Promise<{ origin: string | null; size: number }> {
   const log = await db.selectFrom('logs').select('origin').executeTakeFirst()
   const { last } = await db
     .selectFrom('log_entries')

@@ -17,9 +17,9 @@ export interface StatementKeys {
   /** The key of STATEMENT_KEY. */
   configured: KeySigner
   /** The signer of a key that this process can sign with; null for any other key. */
-  held(publicKeyHex: string): KeySigner | null
+  signerOf(publicKeyHex: string): KeySigner | null
   /** The key that signed at a time, in Unix seconds; null if this process does not have it or it is revoked. */
-  ofTime(unixSeconds: number): Promise<KeySigner | null>
+  signerAt(unixSeconds: number): Promise<KeySigner | null>
   /** Throws `signing_key_unavailable` if this process has no key that may sign now. */
   current(): Promise<KeySigner>
   health(): Promise<'ok' | 'failing'>
@@ -71,8 +71,8 @@ export function createStatementKeys({ secrets, database, now }: Parts): Statemen
 
   return {
     configured,
-    held: (publicKeyHex) => byHex.get(publicKeyHex) ?? null,
-    async ofTime(unixSeconds) {
+    signerOf: (publicKeyHex) => byHex.get(publicKeyHex) ?? null,
+    async signerAt(unixSeconds) {
       const keys = await signingKeysAt(database.db, unixSeconds)
       const usable = keys.find(({ hex, revokedSince }) => byHex.has(hex) && revokedSince === null)
       return (usable && byHex.get(usable.hex)) ?? null

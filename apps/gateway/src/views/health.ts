@@ -77,7 +77,7 @@ function maySign({ state, logbook, clock }: ContinuityStatus): boolean {
 function shownContinuity({
   missing,
   isReplaced,
-  awaited,
+  missingJournals,
   clock,
   ...status
 }: ContinuityStatus): NonNullable<Health['continuity']> {
@@ -94,20 +94,20 @@ function shownContinuity({
     missing_revocations: revocations,
     missing_others: others,
     ...(missing.since !== null && { missing_since: isoSeconds(missing.since) }),
-    awaited_logbooks: awaited.length,
+    awaited_logbooks: missingJournals.length,
     log: status.log,
     ...(clock.aheadSeconds !== null && { clock_ahead_seconds: clock.aheadSeconds }),
-    ...(status.state === 'behind' && { heal: healing(status, { missing, isReplaced, awaited }) }),
+    ...(status.state === 'behind' && { heal: healing(status, { missing, isReplaced, missingJournals }) }),
   }
 }
 
 function healing(
   { log }: Pick<ContinuityStatus, 'log'>,
-  rest: Pick<ContinuityStatus, 'missing' | 'isReplaced' | 'awaited'>,
+  rest: Pick<ContinuityStatus, 'missing' | 'isReplaced' | 'missingJournals'>,
 ): string {
   if (rest.isReplaced) return RESTART
   if (rest.missing.earlier > 0) return EARLIER
-  if (rest.awaited.length > 0) return AWAITED
+  if (rest.missingJournals.length > 0) return WAIT_FOR_JOURNALS
   return [
     ...(log === 'forked' || log === 'foreign' ? [OTHER_LOG] : []),
     ...rest.missing.unreadable.map((file) => `the journal file ${file}`),
@@ -124,7 +124,7 @@ const UNREADABLE =
   'put an undamaged copy of such a file in its place, or move it out of LOGBOOK_DIR if another gateway wrote it, or set SHORT_URL_KEY to the key that sealed it'
 const HEAL =
   'run `svc-gateway replay --reason "…"`; then, for what it cannot bring back, the same with `--accept`: docs/operations.md, "A database was restored"'
-const AWAITED =
+const WAIT_FOR_JOURNALS =
   'gateways on other machines have not compared this database with what they have signed, or miss something: `svc-gateway replay show` names the machines; run `svc-gateway replay --reason "…"` on each, or with `--accept` where a machine is gone: docs/operations.md, "Replicas on several machines"'
 const RESTART = 'the file of the database was exchanged while the gateway had it open: restart the gateway'
 

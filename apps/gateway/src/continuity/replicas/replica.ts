@@ -7,14 +7,14 @@ import { hostname } from 'node:os'
 import { readFolderId } from '@svc/database/journal/folder'
 import type { Database } from '@svc/database/open'
 import type { Schema } from '../../db/schema.ts'
-import type { JournalPlace } from '../missing.ts'
-import type { Noted } from '../noted.ts'
+import type { DocumentId } from '../document-id.ts'
+import type { JournalLocation } from '../missing.ts'
 import {
-  type AwaitedLogbook,
-  awaitedLogbooks,
   deleteAbsentLogbooks,
   deleteLogbook,
   deleteSilentLogbooks,
+  type MissingJournal,
+  selectMissingJournals,
   setComplete,
   upsertLogbook,
 } from './store.ts'
@@ -24,7 +24,7 @@ export interface Replica {
   /** `completeOn`: the history of the database that has all entries of the journal; null if some are missing. */
   report(completeOn: string | null): Promise<void>
   /** The journals that must be compared before anything is signed. */
-  awaited(history: string): Promise<AwaitedLogbook[]>
+  missingJournals(history: string): Promise<MissingJournal[]>
   /** Call it last: later reports are ignored. */
   leave(): Promise<void>
 }
@@ -39,11 +39,11 @@ const ABSENT_SECONDS = 120
 const FORGOTTEN_SECONDS = 600
 
 /** One machine only uses a SQLite file. */
-const ALONE: Replica = { report: async () => {}, awaited: async () => [], leave: async () => {} }
+const ALONE: Replica = { report: async () => {}, missingJournals: async () => [], leave: async () => {} }
 
 /** `logbookId`: null for a process without a journal. Others need not wait for it. */
 export function createReplica(
-  { db, commit, dialect, server }: Database<Schema, Noted>,
+  { db, commit, dialect, server }: Database<Schema, DocumentId>,
   logbookId: string | null,
 ): Replica {
   if (dialect === 'sqlite') return ALONE
@@ -65,13 +65,13 @@ export function createReplica(
       // Includes processes that were killed: their entries are in the same journal.
       if (completeOn !== null) await commit((tx) => setComplete(tx, logbookId, completeOn), WHILE_BEHIND)
     },
-    async awaited(history) {
+    async missingJournals(history) {
       if (logbookId !== null && reported && Date.now() - reported.at > REPORT_MS)
         await write(logbookId, reported.completeOn)
-      const awaited = await awaitedLogbooks(db, history)
+      const missingJournals = await selectMissingJournals(db, history)
       // A missing journal may be the only one that knows what is missing.
-      if (awaited.length === 0) await commit((tx) => deleteSilentLogbooks(tx, FORGOTTEN_SECONDS), WHILE_BEHIND)
-      return awaited
+      if (missingJournals.length === 0) await commit((tx) => deleteSilentLogbooks(tx, FORGOTTEN_SECONDS), WHILE_BEHIND)
+      return missingJournals
     },
     async leave() {
       if (!reported) return
@@ -82,18 +82,22 @@ export function createReplica(
 }
 
 /** The missing journals of other machines. The caller reads the journal in its own folder. */
-export async function findAwaited(
-  { db, dialect, server }: Database<Schema, Noted>,
-  place: JournalPlace | null,
-): Promise<AwaitedLogbook[]> {
+export async function findMissingJournals(
+  { db, dialect, server }: Database<Schema, DocumentId>,
+  place: JournalLocation | null,
+): Promise<MissingJournal[]> {
   if (dialect === 'sqlite') return []
   const logbookId = place && (await readFolderId(place.folder))
-  const awaited = await awaitedLogbooks(db, (await server()).history)
-  return awaited.filter((logbook) => logbook.logbookId !== logbookId)
+  const missingJournals = await selectMissingJournals(db, (await server()).history)
+  return missingJournals.filter((logbook) => logbook.logbookId !== logbookId)
 }
 
 /** For admins who know that a machine does not come back. Live replicas need their gap repaired instead. */
-export async function giveUpAbsent({ commit, dialect, server }: Database<Schema, Noted>): Promise<AwaitedLogbook[]> {
+export async function abandonMissingJournals({
+  commit,
+  dialect,
+  server,
+}: Database<Schema, DocumentId>): Promise<MissingJournal[]> {
   if (dialect === 'sqlite') return []
   const { history } = await server()
   return commit((tx) => deleteAbsentLogbooks(tx, history, ABSENT_SECONDS), WHILE_BEHIND)

@@ -29,7 +29,7 @@ export async function deleteLogbook(tx: Tx, processId: string, history: string):
   await tx.deleteFrom('logbooks').where('process_id', '=', processId).where('complete_on', '=', history).execute()
 }
 
-export interface AwaitedLogbook {
+export interface MissingJournal {
   logbookId: string
   host: string
   /** Unix seconds. */
@@ -37,7 +37,7 @@ export interface AwaitedLogbook {
 }
 
 /** Journals that were not found complete on this history of the database. */
-export async function awaitedLogbooks(db: Db, history: string): Promise<AwaitedLogbook[]> {
+export async function selectMissingJournals(db: Db, history: string): Promise<MissingJournal[]> {
   const rows = await db
     .selectFrom('logbooks')
     .select(['logbook_id', 'host', (eb) => eb.fn.max<number>('seen_at').as('seen_at')])
@@ -45,7 +45,7 @@ export async function awaitedLogbooks(db: Db, history: string): Promise<AwaitedL
     .groupBy(['logbook_id', 'host'])
     .orderBy('host')
     .execute()
-  return rows.map(awaitedOf)
+  return rows.map(toMissingJournal)
 }
 
 export async function deleteSilentLogbooks(tx: Tx, silentSeconds: number): Promise<void> {
@@ -53,20 +53,20 @@ export async function deleteSilentLogbooks(tx: Tx, silentSeconds: number): Promi
 }
 
 /** Journals that were not found complete on this history. */
-export async function deleteAbsentLogbooks(tx: Tx, history: string, silentSeconds: number): Promise<AwaitedLogbook[]> {
+export async function deleteAbsentLogbooks(tx: Tx, history: string, silentSeconds: number): Promise<MissingJournal[]> {
   const rows = await tx
     .deleteFrom('logbooks')
     .where('complete_on', 'is distinct from', history)
     .where('seen_at', '<', silentSince(silentSeconds))
     .returning(['logbook_id', 'host', 'seen_at'])
     .execute()
-  return rows.map(awaitedOf)
+  return rows.map(toMissingJournal)
 }
 
 function silentSince(seconds: number): RawBuilder<number> {
   return sql`${CLOCK} - ${sql.lit(seconds)}`
 }
 
-function awaitedOf({ logbook_id, host, seen_at }: Omit<LogbookTable, 'process_id' | 'complete_on'>): AwaitedLogbook {
+function toMissingJournal({ logbook_id, host, seen_at }: Omit<LogbookTable, 'process_id' | 'complete_on'>): MissingJournal {
   return { logbookId: logbook_id, host, seenAt: seen_at }
 }

@@ -13,7 +13,7 @@ import { notAttested } from '../../evidence/errors.ts'
 import { type AttestationRecord, attestationRecord, type StatementRecord } from '../../evidence/record.ts'
 import { noteOf } from '../../evidence/statements.ts'
 import { isLong } from '../../evidence/view.ts'
-import type { KeyOfTime } from '../../keys/keys-at.ts'
+import type { SigningKeyAt } from '../../keys/keys-at.ts'
 import { isLoggedBefore } from '../../publication/log/store.ts'
 import { findEvidence, type Standing } from './store.ts'
 
@@ -91,7 +91,7 @@ async function signingKey(context: Context, of: AttestationRecord): Promise<Ed25
 }
 
 /** A record of the oracle era names no key, so each one is tried. */
-function namedKey(keys: ReadonlyMap<string, KeyOfTime>, record: StatementRecord): KeyOfTime | undefined {
+function namedKey(keys: ReadonlyMap<string, SigningKeyAt>, record: StatementRecord): SigningKeyAt | undefined {
   if (record.envelope) return keys.get(record.envelope.issuer_pubkey ?? '')
   const { merkle_root, manifest_signature } = record
   return [...keys.values()].find(({ verifier }) => isManifestSignedBy(verifier, merkle_root, manifest_signature))

@@ -34,7 +34,7 @@ export async function revokeKey(context: Context, actor: Actor, { keyId, since, 
   const isKnownRecovery = !recovery || toHex(recovery.publicKey) === config.keys.recovery
   if (!isKnownRecovery)
     throw new Error('this is not the recovery key of RECOVERY_PUBLIC_KEY, which clients have pinned')
-  const signer = statementKeys.held(active.public_key_hex)
+  const signer = statementKeys.signerOf(active.public_key_hex)
   if (!signer)
     throw new Error(`the private key of ${namedKey(active.public_key_hex).key_id}, which signs now, is not here`)
   const at = isoSeconds(unixNow(context))

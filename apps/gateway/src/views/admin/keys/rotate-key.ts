@@ -79,7 +79,7 @@ export async function endorsementBy(
 }
 
 async function requireHeld(context: Context, publicKeyHex: string, advice: string): Promise<KeySigner> {
-  const signer = context.statementKeys.held(publicKeyHex)
+  const signer = context.statementKeys.signerOf(publicKeyHex)
   if (!signer) throw new Error(`the private key of ${namedKey(publicKeyHex).key_id} is not here: ${advice}`)
   await trySigner(signer)
   return signer

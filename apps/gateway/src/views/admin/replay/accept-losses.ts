@@ -22,13 +22,13 @@ export async function acceptLosses(context: Context): Promise<number> {
 
 async function* lostStatements({ database, continuity, primaryChain }: Context): AsyncGenerator<NamedStatement> {
   const { db } = database
-  const { place } = continuity
+  const { location } = continuity
   if (primaryChain) {
     const anchored = await unknownAnchors(db, primaryChain.nodes, primaryChain.signer).catch(() => null)
     yield* anchored?.statements ?? []
   }
-  if (!place) return
-  for await (const read of readJournal(place.folder, place.sealing, await readTo(db))) {
+  if (!location) return
+  for await (const read of readJournal(location.folder, location.sealing, await readTo(db))) {
     if (!('entry' in read)) continue
     const named = namedBy((JSON.parse(read.entry) as Entry).document)
     if (named) yield* await unknownStatements(db, [named])

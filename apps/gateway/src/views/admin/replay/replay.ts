@@ -8,8 +8,8 @@ import { type LogGap, unknownAnchors } from '../../../continuity/anchored.ts'
 import type { Document, Entry, LogAnchorDocument, PublicationDocument } from '../../../continuity/documents.ts'
 import { withAnchored } from '../../../continuity/gaps.ts'
 import { compareWithJournal, countMissing, type Missing, NOTHING } from '../../../continuity/missing.ts'
-import { findAwaited, giveUpAbsent } from '../../../continuity/replicas/replica.ts'
-import type { AwaitedLogbook } from '../../../continuity/replicas/store.ts'
+import { abandonMissingJournals, findMissingJournals } from '../../../continuity/replicas/replica.ts'
+import type { MissingJournal } from '../../../continuity/replicas/store.ts'
 import { readTo, setRead } from '../../../continuity/store.ts'
 import type { Tx } from '../../../db/schema.ts'
 import { findGap } from '../../../publication/log/compare.ts'
@@ -34,21 +34,21 @@ export interface Examined {
   /** How the published log is not that of this database; null where it is, or cannot be read. */
   log: LogGap | null
   /** Journals of other machines that were not compared with this database. */
-  awaited: AwaitedLogbook[]
+  missingJournals: MissingJournal[]
 }
 
 export async function examineDatabase(context: Context): Promise<Examined> {
   const { database, continuity, primaryChain, publishedLog } = context
   const { db } = database
-  const { place } = continuity
-  const { missing, ends } = place ? await compareWithJournal(db, place) : { missing: NOTHING, ends: [] }
+  const { location } = continuity
+  const { missing, ends } = location ? await compareWithJournal(db, location) : { missing: NOTHING, ends: [] }
   const anchored = primaryChain && (await unknownAnchors(db, primaryChain.nodes, primaryChain.signer).catch(() => null))
   return {
     missing: await withAnchored(db, missing, anchored),
     ends,
     isChainRead: anchored !== null,
     log: await findGap(db, publishedLog).catch(() => null),
-    awaited: await findAwaited(database, place),
+    missingJournals: await findMissingJournals(database, location),
   }
 }
 
@@ -74,7 +74,7 @@ export interface Accepted {
   /** Entries of the logbook of release 1.1.0. */
   earlier: number
   /** Journals of machines that are gone. */
-  journals: AwaitedLogbook[]
+  journals: MissingJournal[]
 }
 
 type Counts = Missing['counts']
@@ -109,7 +109,7 @@ export async function replay(context: Context, actor: Actor, order: ReplayOrder)
     left = await examineDatabase(context)
     const { counts, unreadable, earlier } = left.missing
     const lost = statement - (regained.statement ?? 0)
-    const journals = await giveUpAbsent(context.database)
+    const journals = await abandonMissingJournals(context.database)
     accepted = { counts: { ...counts, ...(lost > 0 && { statement: lost }) }, proofs, unreadable, earlier, journals }
   }
   const sentences = [...new Set(problems.values()), ...(unpublished ? [unpublished] : [])]
@@ -237,9 +237,9 @@ function renewedAt({ document }: Entry): number {
 }
 
 async function* entriesOf({ database, continuity }: Context): AsyncGenerator<{ entry: Entry; length: number }> {
-  const { place } = continuity
-  if (!place) return
-  for await (const read of readJournal(place.folder, place.sealing, await readTo(database.db)))
+  const { location } = continuity
+  if (!location) return
+  for await (const read of readJournal(location.folder, location.sealing, await readTo(database.db)))
     if ('entry' in read) yield { entry: JSON.parse(read.entry) as Entry, length: read.entry.length }
 }
 

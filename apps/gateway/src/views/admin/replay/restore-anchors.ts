@@ -7,7 +7,7 @@ import { outcomesOf, type SolanaOutcome } from '@svc/payments/solana/outcome'
 import { type Context, unixNow } from '../../../context.ts'
 import type { LogAnchorDocument, PublicationDocument } from '../../../continuity/documents.ts'
 import { publishedStatement } from '../../../continuity/statements.ts'
-import { findLogStanding } from '../../../continuity/store.ts'
+import { findOwnLog } from '../../../continuity/store.ts'
 import type { Db, LogAnchorTable, PublicationTable, Tx } from '../../../db/schema.ts'
 import { findStatement } from '../../../evidence/store.ts'
 import { queueEntry } from '../../../publication/evm-registry/entries.ts'
@@ -175,7 +175,7 @@ async function orphanOf(db: Db, publication: PublicationTable): Promise<Problem 
 }
 
 async function logOrphanOf(db: Db, { tx, size, payload }: LogAnchorTable): Promise<Problem | null> {
-  const { origin, size: placed } = await findLogStanding(db)
+  const { origin, size: placed } = await findOwnLog(db)
   const { o } = JSON.parse(payload) as { o: string }
   if (origin !== null && origin !== o)
     return { problem: `the transaction ${tx} publishes the log ${o}, which has ended` }

@@ -14,11 +14,11 @@ const WHILE_UNKNOWN = { whileBehind: true }
  * key is retired (ADD-07); there is no endorsement, so clients have to pin the new key. A key that was revoked or that
  * handed over does not come back: a replica with old settings would undo the rotation for all replicas.
  */
-export async function noteSigningKey(context: Tools): Promise<void> {
+export async function recordSigningKey(context: Tools): Promise<void> {
   const { continuity, database, statementKeys } = context
   const keys = await allSigningKeys(database.db)
   const active = keys.find(({ valid_to }) => valid_to === null)
-  if (active && statementKeys.held(active.public_key_hex)) return
+  if (active && statementKeys.signerOf(active.public_key_hex)) return
   const configured = toHex(statementKeys.configured.publicKey)
   const known = keys.find(({ public_key_hex }) => public_key_hex === configured)
   const { endorsements } = await allKeyChanges(database.db)
