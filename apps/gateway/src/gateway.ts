@@ -48,10 +48,10 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: afterQueuedQueries(context.database.db) }),
     strangers: badBodyLimit(context.rateLimiter, config.limits.perAddress),
     beforeWrite: context.continuity.requireCurrent,
-    onAnswer: context.metrics.noteAnswer,
+    onAnswer: context.metrics.countAnswer,
     isDatabaseUnavailable,
     tracer: context.tracer,
-    onShed: context.metrics.noteShed,
+    onShed: context.metrics.countShed,
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
   addRoutes(service, context)

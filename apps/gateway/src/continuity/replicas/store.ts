@@ -67,6 +67,10 @@ function silentSince(seconds: number): RawBuilder<number> {
   return sql`${CLOCK} - ${sql.lit(seconds)}`
 }
 
-function toMissingJournal({ logbook_id, host, seen_at }: Omit<LogbookTable, 'process_id' | 'complete_on'>): MissingJournal {
+function toMissingJournal({
+  logbook_id,
+  host,
+  seen_at,
+}: Omit<LogbookTable, 'process_id' | 'complete_on'>): MissingJournal {
   return { logbookId: logbook_id, host, seenAt: seen_at }
 }
