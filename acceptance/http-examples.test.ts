@@ -96,11 +96,8 @@ describe('the examples of docs/http.md', () => {
     expect(fences.find(({ language }) => language === 'json')?.code.trimEnd()).toBe(create?.envelope_json)
   })
 
-  it.each([
-    ['python', 'envelope.py'],
-    ['go', 'envelope.go'],
-  ])('the %s on the page is that of the example', (language, file) => {
-    const [shown] = fences.filter((fence) => fence.language === language)
-    expect(readFileSync(join(root, 'docs/examples', file), 'utf8')).toContain(shown?.code)
+  it('the Python on the page is that of the example', () => {
+    const [shown] = fences.filter(({ language }) => language === 'python')
+    expect(readFileSync(join(root, 'docs/examples/envelope.py'), 'utf8')).toContain(shown?.code)
   })
 })
