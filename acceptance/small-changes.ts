@@ -155,7 +155,7 @@ const PROVIDER: SmallChange = {
     'apps/gateway/test/files/configured-providers.test.ts': behind('  storj: s3Bucket,', '  depot: s3Bucket,'),
     'docs/providers.md': before(
       '\n```mermaid',
-      '| `depot` | everyday files | to 625 GiB | at once, for good | at once | [any S3 store](providers/storj.md) |',
+      '| `depot` | everyday files | to 625 GiB | immediate, permanent | immediately | [any S3 store](providers/storj.md) |',
     ),
   },
   tests: [
