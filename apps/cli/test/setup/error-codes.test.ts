@@ -1,6 +1,6 @@
 import { ERROR_GUIDE } from '@svc/api/error-guide'
 import { expect, it } from 'vitest'
-import { exits, useHome } from '../world.ts'
+import { exits, useHome } from '../host.ts'
 
 const home = useHome({ SVC_GATEWAY: 'http://127.0.0.1:9' })
 
