@@ -42,15 +42,12 @@ describe('buying', () => {
     ['USDC', 'primary-mainnet'],
     ['MON', 'evm-mainnet'],
     ['USDC', 'evm-mainnet'],
-  ])(
-    'GEN-09 STATE-02 PAY-51 PAY-53 %s on %s buys a locker: quote, payment, confirmation, receipt',
-    async (asset, network) => {
-      const { body } = await buy(asset, network)
-      expect(body).toMatchObject({ ok: true, idempotent: true, pay_asset: asset, network })
-      const receipt = await (await fetch(`${service.gateway}/v1/receipts/${body.receipt_id}`)).json()
-      expect(receipt).toEqual(body.receipt)
-    },
-  )
+  ])('STATE-02 PAY-53 %s on %s buys a locker: quote, payment, confirmation, receipt', async (asset, network) => {
+    const { body } = await buy(asset, network)
+    expect(body).toMatchObject({ ok: true, idempotent: true, pay_asset: asset, network })
+    const receipt = await (await fetch(`${service.gateway}/v1/receipts/${body.receipt_id}`)).json()
+    expect(receipt).toEqual(body.receipt)
+  })
 
   it('PAY-56 PAY-52 a receipt and its payment can be verified after a restart', { tags: ['nightly'] }, async () => {
     const { body } = await buy('USDT', 'primary-mainnet')

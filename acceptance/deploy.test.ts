@@ -308,14 +308,14 @@ describe('ADD-35 alerts and dashboard', () => {
     )
   const named = (expr: string) => expr.match(/\b(?:svc|process|nodejs)_\w+/g) ?? []
 
-  it('T-90 every metric in them is one of ours', () => {
+  it('T-12 every metric in them is one of ours', () => {
     const known = families()
     const used = [...rules.map(({ expr }) => expr), ...panels].flatMap(named)
     expect(used.length).toBeGreaterThan(30)
     expect(used.filter((name) => !known.includes(name))).toEqual([])
   })
 
-  it('LOG-47 every alert has a heading in the manual, and a test of its own', () => {
+  it('LOG-28 every alert has a heading in the manual, and a test of its own', () => {
     const manual = read('docs/operations.md', root)
     const tests = read('prometheus/alerts.test.yml')
     for (const { alert, annotations } of rules) {

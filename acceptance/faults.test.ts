@@ -10,7 +10,7 @@ const PROGRAM = new URL('../bench/src/faults/main.ts', import.meta.url)
 const KILLS = 5
 
 describe('npm run faults', () => {
-  it('ADD-32 T-16 PAY-52 PAY-53 STATE-01 two gateways that are killed with their database and nodes keep every promise', {
+  it('ADD-32 T-01 two gateways that are killed with their database and nodes keep every promise', {
     tags: ['nightly'],
   }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-faults-test-'))

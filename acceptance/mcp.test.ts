@@ -62,7 +62,7 @@ async function call(name: string, input: object = {}): Promise<Record<string, un
   return structuredContent as Record<string, unknown>
 }
 
-it('GEN-09 PAY-51 PAY-52 FILE-01 ATT-06 VER-01 buys, uploads, attests and verifies with tools alone', async () => {
+it('GEN-09 PAY-51 buys, uploads, attests and verifies with tools alone', async () => {
   await writeFile(join(folder, 'project', 'notes.txt'), 'what an agent keeps')
   const price = await call('quote', { units: 1 })
   expect(price.prices).toContainEqual(expect.objectContaining({ asset: 'USDC', amount: '0.25' }))

@@ -134,7 +134,7 @@ for (const { file, start } of proxies) {
       expect(await proxy.logs()).not.toContain(new URL(signed).searchParams.get('X-Amz-Signature'))
     })
 
-    it('ADD-34 T-99 what has arrived of a tus upload that is cut is kept, and a stock client resumes there', {
+    it('ADD-34 T-98 what has arrived of a tus upload that is cut is kept, and a stock client resumes there', {
       tags: ['nightly'],
     }, async () => {
       const bytes = randomBytes(40 * MB)

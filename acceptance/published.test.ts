@@ -138,7 +138,7 @@ describe('@svc/verifier, @svc/protocol and @svc/api', () => {
 })
 
 describe('@svc/sdk and @svc/cli', () => {
-  it('GEN-09 PAY-51 ATT-06 VER-01 the program of the README buys, uploads and attests, and svc verifies the result', {
+  it('GEN-09 ATT-06 the program of the README buys, uploads and attests, and svc verifies the result', {
     tags: ['nightly'],
   }, async () => {
     const market = await openMarket()

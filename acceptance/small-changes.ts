@@ -35,7 +35,7 @@ const SHOWN = ['GEN', 10].join('-')
 
 const ENDPOINT: SmallChange = {
   heading: 'An endpoint',
-  names: { topic: 'info', room: 'views', verb: 'list-providers', subject: 'setup', command: 'providers' },
+  names: { topic: 'info', module: 'views', verb: 'list-providers', subject: 'setup', command: 'providers' },
   edits: {
     'packages/api/src/info.ts': (text) => `${text}
 export const listProviders = endpoint({
@@ -74,8 +74,8 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 
-const house = forAllTests(() => openTestGateway({ LOCAL_PROVIDERS: 'gcs,arweave' }))
-const listed = (query = '') => house.send('GET', \`/v1/providers\${query}\`)
+const testbed = forAllTests(() => openTestGateway({ LOCAL_PROVIDERS: 'gcs,arweave' }))
+const listed = (query = '') => testbed.send('GET', \`/v1/providers\${query}\`)
 
 it('${SHOWN} lists the providers that are sold', async () => {
   expect(await listed()).toMatchObject({ status: 200, body: { providers: ['gcs', 'arweave'] } })
@@ -99,8 +99,8 @@ export function add(program: Command, open: Open): void {
     .action(async (_: object, command: Command) => list(await open(command)))
 }
 
-async function list({ client, output, world }: Session): Promise<void> {
-  const { providers } = await (await client()).listProviders({ signal: world.signal })
+async function list({ client, output, host }: Session): Promise<void> {
+  const { providers } = await (await client()).listProviders({ signal: host.signal })
   output.result({ providers }, () => providers.map((name) => shown(name)).join('\\n'))
 }
 `),
@@ -113,13 +113,13 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { openTestGateway } from '@svc/devnet/services/test-gateway'
 import { createClient, memoryJournal } from '@svc/sdk'
 import { expect, it } from 'vitest'
-import { useHome } from '../world.ts'
+import { useHome } from '../host.ts'
 
 const home = useHome()
-const house = forAllTests(() => openTestGateway({ LOCAL_PROVIDERS: 'gcs,arweave' }))
+const testbed = forAllTests(() => openTestGateway({ LOCAL_PROVIDERS: 'gcs,arweave' }))
 
 it('lists the providers of the gateway, as its client does', async () => {
-  const { url } = house.gateway
+  const { url } = testbed.gateway
   const { exitCode, stdout } = await home.svc(['providers'], { env: { SVC_GATEWAY: url } })
   expect([exitCode, stdout]).toEqual([0, 'gcs\\narweave\\n'])
   const client = createClient({ baseUrl: url, journal: memoryJournal(), onWarning: () => {} })
@@ -221,7 +221,7 @@ const DECLARED = [PRIMARY, EVM, OPTIMISM] as const`,
 
 const SETTING: SmallChange = {
   heading: 'A setting',
-  names: { room: 'files' },
+  names: { module: 'files' },
   edits: {
     'apps/gateway/src/settings.ts': before(
       '  RUN_JOBS: {',

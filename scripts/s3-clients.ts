@@ -5,8 +5,8 @@
 
 import { rmSync } from 'node:fs'
 import { CLIENTS } from './s3-clients/clients.ts'
-import { openHouse } from './s3-clients/house.ts'
 import { install, versionOf } from './s3-clients/programs.ts'
+import { openTestbed } from './s3-clients/testbed.ts'
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !CLIENTS.some((client) => client.name === name))
@@ -15,23 +15,26 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-const house = await openHouse()
+const testbed = await openTestbed()
 const outcomes: { client: string; version: string; outcome: string }[] = []
 for (const client of CLIENTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
   const problem = install(client) ?? client.obstacle?.() ?? null
-  const doors = client.needsHost ? [house.hosted] : [house.plain, house.hosted]
+  const doors = client.needsHost ? [testbed.hosted] : [testbed.plain, testbed.hosted]
   const outcome = problem === null ? await tryClient(client, doors) : `not tried: ${problem}`
   outcomes.push({ client: client.name, version: problem === null ? versionOf(client) : '-', outcome })
   console.log(`${client.name}: ${outcome}`)
 }
-await house.close()
+await testbed.close()
 console.table(outcomes)
 process.exit(outcomes.some(({ outcome }) => outcome.startsWith('failed')) ? 1 : 0)
 
-async function tryClient({ drive }: (typeof CLIENTS)[number], doors: readonly (typeof house.plain)[]): Promise<string> {
+async function tryClient(
+  { drive }: (typeof CLIENTS)[number],
+  doors: readonly (typeof testbed.plain)[],
+): Promise<string> {
   try {
     for (const door of doors) {
-      const place = await house.locker(door)
+      const place = await testbed.locker(door)
       await drive(place)
       rmSync(place.folder, { recursive: true })
     }

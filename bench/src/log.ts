@@ -9,7 +9,7 @@ import { createPublished, type PublishedLog } from '@svc/gateway/publication/log
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
-import { type Edge, EMPTY_EDGE, grow, rootOf } from '@svc/protocol/transparency/edge'
+import { EMPTY_FRONTIER, type Frontier, grow, rootOf } from '@svc/protocol/transparency/frontier'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
 import { formatProof, proves, readProof } from '@svc/protocol/transparency/proof'
 import { proveInclusion } from '@svc/protocol/transparency/prove'
@@ -81,19 +81,19 @@ async function syntheticLog(
   size: number,
 ): Promise<{ log: PublishedLog; size: number; first: Uint8Array }> {
   const first = utf8('the first entry')
-  let edge: Edge = EMPTY_EDGE
-  while (edge.size < size) {
-    const leaves = Array.from({ length: Math.min(PAGE, size - edge.size) }, () => randomBytes(32) as Uint8Array)
-    if (edge.size === 0) leaves[0] = leafHash(first)
-    const grown = grow(edge, leaves)
+  let frontier: Frontier = EMPTY_FRONTIER
+  while (frontier.size < size) {
+    const leaves = Array.from({ length: Math.min(PAGE, size - frontier.size) }, () => randomBytes(32) as Uint8Array)
+    if (frontier.size === 0) leaves[0] = leafHash(first)
+    const grown = grow(frontier, leaves)
     for (const tile of grown.tiles) {
       const path = join(folder, tilePath(tile))
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, tile.bytes)
     }
-    edge = grown.edge
+    frontier = grown.frontier
   }
-  writeFileSync(join(folder, 'checkpoint'), await signCheckpoint(key, { size, root: rootOf(edge) }, signer.sign))
+  writeFileSync(join(folder, 'checkpoint'), await signCheckpoint(key, { size, root: rootOf(frontier) }, signer.sign))
   return { log: createPublished(openFolderFiles(folder), key), size, first }
 }
 

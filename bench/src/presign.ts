@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 
-export interface S3Place {
+export interface S3Bucket {
   /** Of the door, with its path. */
   endpoint: string
   bucket: string
@@ -13,7 +13,7 @@ const LIFE_SECONDS = 86_400
 
 /** A URL that needs no headers, good for a day (signature version 4). Names and values need no encoding. */
 export function presign(
-  { endpoint, bucket, accessKeyId, secret }: S3Place,
+  { endpoint, bucket, accessKeyId, secret }: S3Bucket,
   method: string,
   key: string,
   query: Readonly<Record<string, string>> = {},

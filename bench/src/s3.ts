@@ -1,12 +1,12 @@
-// The S3 door, against the same through our own interface, and against another S3 server.
+// The S3 target, against the same through our own interface, and against another S3 server.
 
 import { drainBytes, secondsOf, sendBytes, textOf } from './bytes.ts'
 import { lockerClient } from './locker-client.ts'
 import { startS3rver } from './peers/s3rver.ts'
-import { presign, type S3Place } from './presign.ts'
+import { presign, type S3Bucket } from './presign.ts'
 import { requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { median, type Row } from './row.ts'
-import { placeOf } from './s3-place.ts'
+import { placeOf } from './s3-bucket.ts'
 import { scaled, sizeText } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
@@ -15,7 +15,7 @@ const SIZE = scaled(256, 32) * 1_048_576
 const TYPE = { 'content-type': 'application/octet-stream' }
 const FILES = 100
 
-interface Door {
+interface Target {
   put(): Promise<unknown>
   get(): Promise<unknown>
 }
@@ -24,18 +24,18 @@ export async function s3Rows(): Promise<Row[]> {
   const gateway = await startServer('lockers', { LOG_LEVEL: 'warn', S3: 'on' })
   const peer = await startS3rver()
   const place = await placeOf(gateway)
-  const doors = {
-    s3: s3Door(place),
-    own: ownDoor(gateway),
+  const targets = {
+    s3: s3Target(place),
+    own: ownTarget(gateway),
     peer: { put: () => peer.put('large', SIZE), get: () => peer.get('large') },
   }
-  const rows = [...(await byteRows(doors)), await listRow(gateway, place)]
+  const rows = [...(await byteRows(targets)), await listRow(gateway, place)]
   await peer.server.stop()
   await gateway.stop()
   return rows
 }
 
-function s3Door(place: S3Place): Door {
+function s3Target(place: S3Bucket): Target {
   return {
     put: async () => textOf(await sendBytes({ url: presign(place, 'PUT', 'by-s3'), headers: TYPE }, SIZE)),
     get: () => drainBytes(presign(place, 'GET', 'by-s3')),
@@ -43,7 +43,7 @@ function s3Door(place: S3Place): Door {
 }
 
 /** Until the file is hashed and confirmed, as it is after a PUT through S3. */
-function ownDoor(gateway: ServerProcess): Door {
+function ownTarget(gateway: ServerProcess): Target {
   const client = lockerClient(gateway)
   let url = ''
   return {
@@ -57,11 +57,11 @@ function ownDoor(gateway: ServerProcess): Door {
   }
 }
 
-async function byteRows({ s3, own, peer }: Record<'s3' | 'own' | 'peer', Door>): Promise<Row[]> {
+async function byteRows({ s3, own, peer }: Record<'s3' | 'own' | 'peer', Target>): Promise<Row[]> {
   const rows: Row[] = []
   for (const verb of ['put', 'get'] as const) {
     const seconds: [s3: number, own: number, peer: number][] = []
-    for (const door of [s3, own, peer]) await door[verb]()
+    for (const target of [s3, own, peer]) await target[verb]()
     for (let round = 0; round < ROUNDS; round++)
       seconds.push([await secondsOf(s3[verb]), await secondsOf(own[verb]), await secondsOf(peer[verb])])
     const [ours, byUrl, theirs] = [0, 1, 2].map((i) => median(seconds.map((times) => times[i] as number)))
@@ -79,7 +79,7 @@ async function byteRows({ s3, own, peer }: Record<'s3' | 'own' | 'peer', Door>):
 
 const mebibytes = (seconds: number) => `${(SIZE / 1_048_576 / seconds).toFixed(0)} MiB/s`
 
-async function listRow(gateway: ServerProcess, place: S3Place): Promise<Row> {
+async function listRow(gateway: ServerProcess, place: S3Bucket): Promise<Row> {
   for (let i = 0; i < FILES; i++) await textOf(await sendBytes({ url: presign(place, 'PUT', `file-${i}`) }, 1))
   const { locker, sign } = lockerClient(gateway)
   const url = new URL(presign(place, 'GET', '', { 'list-type': '2', 'max-keys': String(FILES) }))

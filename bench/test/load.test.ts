@@ -24,7 +24,7 @@ const good: LoadResult = {
   problems: [],
 }
 
-it('ADD-33 the table of a load run has percentiles of every operation, what it used, overload and slow neighbours', () => {
+it('ADD-32 the table of a load run has percentiles of every operation, what it used, overload and slow neighbours', () => {
   const text = loadTable(good)
   expect(text).toContain('sqlite, 120 requests per second for 10 minutes')
   expect(text).toContain('| price | 100 | 51 | 96 | 100 | 0 |')
@@ -35,7 +35,7 @@ it('ADD-33 the table of a load run has percentiles of every operation, what it u
   expect(text).toContain('Everything is as it should be.')
 })
 
-it('ADD-33 a run tells what is not as it should be', () => {
+it('ADD-32 a run tells what is not as it should be', () => {
   const failing = createRecorder()
   failing.observe({ operation: 'price', status: 500, code: 'internal_error', ms: 1 })
   failing.observe({ operation: 'price', status: null, code: null, ms: 1 })
@@ -64,6 +64,6 @@ it('ADD-33 a run tells what is not as it should be', () => {
   ])
 })
 
-it('ADD-33 too few samples of memory say nothing', () => {
+it('ADD-32 too few samples of memory say nothing', () => {
   expect(watchUsage(process.pid).stop()).toBeNull()
 })

@@ -47,7 +47,7 @@ async function anchor(by: DevClient, { root, slot, fileCount, attestedAt }: Entr
   return { ...receipt, events: parseEventLogs({ abi, logs: receipt.logs }) }
 }
 
-/** Reads as a client that knows only AMB-65. */
+/** Reads as a client that knows only ANCH-12. */
 async function read(key: Hex = KEY): Promise<Entry> {
   const signature =
     'function verifyMerkle(bytes16) view returns (bytes32 root, uint64 slot, uint32 fileCount, uint64 at)'
@@ -85,12 +85,12 @@ async function expectRefused(by: DevClient, entry: Entry, name: string) {
 }
 
 describe('the Merkle registry', () => {
-  it('AMB-65 returns the entry of the owner to any reader', async () => {
+  it('ANCH-12 returns the entry of the owner to any reader', async () => {
     await anchor(owner, first)
     expect(await read()).toEqual(first)
   })
 
-  it('AMB-65 emits an event for a new entry, indexed by its key', async () => {
+  it('ANCH-12 emits an event for a new entry, indexed by its key', async () => {
     const { events } = await anchor(owner, first)
     expect(events.map(({ eventName, args }) => [eventName, args])).toEqual([['MerkleAnchored', { key: KEY, ...first }]])
     const found = await stranger.getContractEvents({
@@ -103,14 +103,14 @@ describe('the Merkle registry', () => {
     expect(found).toHaveLength(1)
   })
 
-  it('AMB-65 returns the largest values unchanged', async () => {
+  it('ANCH-12 returns the largest values unchanged', async () => {
     const largest = { root: `0x${'ff'.repeat(32)}`, ...MAX } as const
     await anchor(owner, largest, `0x${'ff'.repeat(16)}`)
     expect(await read(`0x${'ff'.repeat(16)}`)).toEqual(largest)
     expect((await read()).root).toBe(zeroHash)
   })
 
-  it('AMB-65 returns zeros for an unknown key', async () => {
+  it('ANCH-12 returns zeros for an unknown key', async () => {
     expect(await read()).toEqual({ root: zeroHash, slot: 0n, fileCount: 0, attestedAt: 0n })
   })
 

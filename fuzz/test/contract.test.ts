@@ -2,35 +2,35 @@
 
 import { forAllTests } from '@svc/devnet/for-tests'
 import { describe, expect, inject, it } from 'vitest'
-import { agentHouse } from '../src/contract/agent/house.ts'
-import { gatewayHouse } from '../src/contract/gateway/house.ts'
-import { openGatewayWorld } from '../src/contract/gateway/world.ts'
-import { type ContractHouse, createRunner } from '../src/contract/run.ts'
-import { s3House } from '../src/contract/s3/house.ts'
+import { agentTarget } from '../src/contract/agent/target.ts'
+import { openGatewayFixture } from '../src/contract/gateway/fixture.ts'
+import { gatewayTarget } from '../src/contract/gateway/target.ts'
+import { type ContractTarget, createRunner } from '../src/contract/run.ts'
+import { s3Target } from '../src/contract/s3/target.ts'
 
 /** Requests with one thing wrong, for each operation. */
 const WRONG = 2
 
 describe('every operation, past its authentication', () => {
-  const world = forAllTests(() => openGatewayWorld())
+  const fixture = forAllTests(() => openGatewayFixture())
 
-  async function findingsOf(house: ContractHouse): Promise<string[]> {
-    const runner = createRunner(house)
+  async function findingsOf(instance: ContractTarget): Promise<string[]> {
+    const runner = createRunner(instance)
     await runner.round(0, inject('propertySeed'), WRONG)
     return runner.result().findings.map(({ problem, input }) => `${problem}\n  ${input}`)
   }
 
-  it('T-125 T-126 T-127 of the gateway answers as it is declared, succeeds, and changes nothing when it refuses', {
+  it('T-125 of the gateway answers as it is declared, succeeds, and changes nothing when it refuses', {
     tags: ['nightly'],
   }, async () => {
-    expect(await findingsOf(gatewayHouse(world))).toEqual([])
+    expect(await findingsOf(gatewayTarget(fixture))).toEqual([])
   })
 
-  it('T-125 T-126 T-127 of the agent service does, too', async () => {
-    expect(await findingsOf(await agentHouse(world))).toEqual([])
+  it('T-125 of the agent service does, too', async () => {
+    expect(await findingsOf(await agentTarget(fixture))).toEqual([])
   })
 
-  it('T-128 of the S3 door answers with errors that its clients know, and changes nothing when it refuses', async () => {
-    expect(await findingsOf(s3House(world))).toEqual([])
+  it('T-125 of the S3 endpoint answers with errors that its clients know, and changes nothing when it refuses', async () => {
+    expect(await findingsOf(s3Target(fixture))).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import { toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Corpora, emptyCorpora, KINDS, type Kind } from '../src/corpora/cases.ts'
-import { checkOverDoors } from '../src/corpora/doors/over-doors.ts'
+import { checkEntryPoints } from '../src/corpora/entry-points/check-entry-points.ts'
 import { examples } from '../src/corpora/examples.ts'
 import { checkInPackages } from '../src/corpora/in-packages.ts'
 import { checkOverHttp } from '../src/corpora/over-http.ts'
@@ -51,7 +51,7 @@ function wrongCorpora({ ed25519, secp256k1, canonical, numbers, encodings, trees
 }
 
 describe('outside corpora', () => {
-  it('T-115 are recognised by what is in their files, and what is not is named', async () => {
+  it('T-129 are recognised by what is in their files, and what is not is named', async () => {
     const wycheproof = (curve: string) => ({
       algorithm: 'EDDSA',
       testGroups: [{ publicKey: { curve, pk: key }, tests: [{ tcId: 1, msg, sig, result: 'valid' }] }],
@@ -91,7 +91,7 @@ describe('outside corpora', () => {
     ])
   })
 
-  it('T-115 hold in our packages, and a case that does not is told', async () => {
+  it('T-129 hold in our packages, and a case that does not is told', async () => {
     const signed = { name: 'good', publicKey, message, signature, isValid: true }
     const corpora: Corpora = { ...emptyCorpora(), json: JSON_CASES, ed25519: [signed] }
     const outcomes = await checkInPackages(examples(), corpora, null)
@@ -127,7 +127,7 @@ describe('outside corpora', () => {
     ])
   })
 
-  it('T-193 are read in the shapes in which they are published, and a broken file stops no other', async () => {
+  it('T-129 are read in the shapes in which they are published, and a broken file stops no other', async () => {
     const folder = await folderOf({
       '.git/config': 'y',
       'README.txt': 'What this is.',
@@ -157,7 +157,7 @@ describe('outside corpora', () => {
     expect([alone.urls.length, alone.unread]).toEqual([cases.urls.length - 1, []])
   })
 
-  it('T-196 are read by our packages as they say, or refused by rule, and a case that is not is told', async () => {
+  it('T-129 are read by our packages as they say, or refused by rule, and a case that is not is told', async () => {
     const corpora = await readCorpora(PUBLISHED)
     const outcomes = await checkInPackages(examples(), { ...corpora, json: [] }, null)
     expect(outcomes.flatMap(({ problems }) => problems)).toEqual([])
@@ -166,9 +166,9 @@ describe('outside corpora', () => {
     expect(wrong.map(({ held }) => held)).toEqual([0, 0, 0, 0, 0, 0])
   })
 
-  const throughDoors = async (dialect: 'sqlite' | 'postgres') => {
+  const throughEntryPoints = async (dialect: 'sqlite' | 'postgres') => {
     const { texts, urls } = await readCorpora(PUBLISHED)
-    const outcomes = await checkOverDoors({ ...emptyCorpora(), texts, urls }, [dialect])
+    const outcomes = await checkEntryPoints({ ...emptyCorpora(), texts, urls }, [dialect])
     const urlsToo = dialect === 'sqlite' ? ['URLs, fetch-and-store, mirrors and webhooks'] : []
     const uses = ['tags', 'tags to refuse', 'names in lists', 'names at every door', 'names to refuse']
     expect(outcomes.map(({ kind }) => kind)).toEqual([
@@ -178,15 +178,15 @@ describe('outside corpora', () => {
     return outcomes.flatMap(({ problems }) => problems)
   }
 
-  it('T-194 are names and tags at every door as they are, and URLs that call nothing of ours', async () => {
-    expect(await throughDoors('sqlite')).toEqual([])
+  it('T-06 are names and tags at every door as they are, and URLs that call nothing of ours', async () => {
+    expect(await throughEntryPoints('sqlite')).toEqual([])
   })
 
-  it('T-194 are names and tags as they are on PostgreSQL, too', { tags: ['nightly'] }, async () => {
-    expect(await throughDoors('postgres')).toEqual([])
+  it('T-06 are names and tags as they are on PostgreSQL, too', { tags: ['nightly'] }, async () => {
+    expect(await throughEntryPoints('postgres')).toEqual([])
   })
 
-  it('T-116 are read by every operation of both services as by the strict reader', async () => {
+  it('T-125 are read by every operation of both services as by the strict reader', async () => {
     const outcomes = await checkOverHttp(JSON_CASES)
     expect(outcomes.flatMap(({ problems }) => problems)).toEqual([])
     const [bodies, envelopes, headers] = outcomes.map(({ cases }) => cases)
@@ -195,7 +195,7 @@ describe('outside corpora', () => {
     expect(bodies).toBeGreaterThan(50 * JSON_CASES.length)
   })
 
-  it('T-115 T-193 end with what held by kind, or say that nothing was to run', { tags: ['nightly'] }, async () => {
+  it('T-129 end with what held by kind, or say that nothing was to run', { tags: ['nightly'] }, async () => {
     const program = new URL('../src/corpora/main.ts', import.meta.url)
     const run = async (...args: string[]) => {
       const { code, stderr, stdout } = await startProcess(program, { args, env: { CHROMIUM_PATH: '/nonexistent' } })

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Place } from './house.ts'
 import type { Program } from './programs.ts'
+import type { Place } from './testbed.ts'
 
 interface Client extends Program {
   /** Whether it takes no endpoint with a path. */

@@ -10,6 +10,9 @@ export interface TestTitle {
   text: string
 }
 
+/** More hide what a test shows: each id is shown by a test that is about it. */
+const MOST_IDS = 2
+
 const FILES = ['{packages,apps}/*/test/**/*.ts', '{contracts,bench,fuzz}/test/**/*.ts', 'acceptance/*.ts']
 
 export function readTestTitles(families: string): { titles: TestTitle[]; problems: string[] } {
@@ -22,7 +25,9 @@ export function readTestTitles(families: string): { titles: TestTitle[]; problem
     .flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(title)].map(([, , ids, text = '']) => {
         if (misplaced.test(text)) problems.push(`${file}: all ids stand first, one space apart: ${ids} ${text}`)
-        return { file, ids: (ids as string).split(' '), text: text.replace(/\\(.)/g, '$1') }
+        const named = (ids as string).split(' ')
+        if (named.length > MOST_IDS) problems.push(`${file}: a title names ${MOST_IDS} ids at most: ${ids} ${text}`)
+        return { file, ids: named, text: text.replace(/\\(.)/g, '$1') }
       }),
     )
   return { titles, problems }

@@ -1,7 +1,7 @@
 // Wires the rooms of the agent service together, starts it and stops it.
 
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
-import { strangerLimit } from '@svc/service/guard/stranger-limit'
+import { badBodyLimit } from '@svc/service/guard/bad-body-limit'
 import { createAdmission } from '@svc/service/http/admission'
 import { listen } from '@svc/service/http/listen'
 import { createService } from '@svc/service/http/service'
@@ -47,7 +47,7 @@ export async function startAgent(config: Config, secrets: Secrets, overrides?: O
     baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
     admit: createAdmission(config.http.maxRequestsAtOnce),
-    strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
+    strangers: badBodyLimit(context.rateLimiter, config.limits.perAddress),
     isDatabaseUnavailable,
     tracer: context.tracer,
   })

@@ -21,7 +21,7 @@ import type { WithSlot } from './work/subscriber-slots.ts'
 export interface Context {
   config: Config
   database: Database<Schema>
-  /** Nothing is sold or signed, and no job begins, while the clock of this process is not that of PostgreSQL (T-184). */
+  /** Nothing is sold or signed, and no job begins, while the clock of this process is not that of PostgreSQL (T-88). */
   clock: ClockGuard
   /** Signs receipts and findings. */
   signer: Ed25519Signer

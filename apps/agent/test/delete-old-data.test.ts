@@ -117,7 +117,7 @@ forEachDatabase('deleting old data', (database) => {
     expect(await left()).toEqual([paid])
   })
 
-  it('T-145 keeps only so many quotes that cannot be confirmed any more, and the newest of them', async () => {
+  it('T-140 keeps only so many quotes that cannot be confirmed any more, and the newest of them', async () => {
     const ends = [1, 2, 3, 4].map((day) => START + day * DAY)
     for (const expires_at of ends)
       await insertPayRequest(writable(db()), {

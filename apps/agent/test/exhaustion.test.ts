@@ -2,7 +2,7 @@ import { agentEndpoints } from '@svc/api/agent/agent'
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import { startTestAgent } from '@svc/devnet/services/agent'
-import { flood, openEndpoints, type StrangerRequest } from '@svc/devnet/services/flood'
+import { type AnonymousRequest, flood, openEndpoints } from '@svc/devnet/services/flood'
 import { countRows } from '@svc/devnet/table-names'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ const PER_MINUTE = 4
 const TIMES = 10
 
 interface Bound {
-  request(quote: SubscriptionQuote): StrangerRequest
+  request(quote: SubscriptionQuote): AnonymousRequest
   isLimited: boolean
   /** Of each answer; 200 by default. */
   status?: number
@@ -127,7 +127,7 @@ describe('what anybody may ask an agent service for', () => {
     },
   )
 
-  it('T-140 T-144 a delegation counts before its envelope and its body are read', async () => {
+  it('T-140 T-11 a delegation counts before its envelope and its body are read', async () => {
     const request = {
       method: 'POST',
       path: '/v1/delegate',

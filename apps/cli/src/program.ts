@@ -2,13 +2,13 @@
 
 import { VERSION } from '@svc/protocol/version'
 import type { Command } from 'commander'
+import type { Host, Run, TextStream } from './host.ts'
 import { type Open, openSession } from './session.ts'
 import { SvcCommand } from './usage.ts'
-import type { Run, TextStream, World } from './world.ts'
 
 interface CommandModule {
-  /** `run` is for commands that run others, `world` for those that begin without a session. */
-  add(program: Command, open: Open, run: Run, world: World): void
+  /** `run` is for commands that run others, `host` for those that begin without a session. */
+  add(program: Command, open: Open, run: Run, host: Host): void
 }
 
 /** Grouped by subject. The libraries are large, so a command is loaded only when it is named. */
@@ -61,6 +61,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     wallet: () => import('./setup/wallets.ts'),
     faucet: () => import('./setup/faucet.ts'),
     doctor: () => import('./setup/doctor.ts'),
+    errors: () => import('./setup/error-codes.ts'),
     keys: () => import('./setup/keys.ts'),
     config: () => import('./setup/config.ts'),
     profile: () => import('./setup/profile.ts'),
@@ -70,7 +71,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
   },
 }
 
-export async function createProgram(argv: readonly string[], world: World, run: Run): Promise<Command> {
+export async function createProgram(argv: readonly string[], host: Host, run: Run): Promise<Command> {
   const program = new SvcCommand('svc')
     .usage('<command> [options]')
     .description('Pay-on-chain storage with proof of what it holds.')
@@ -91,17 +92,17 @@ export async function createProgram(argv: readonly string[], world: World, run: 
     .addHelpText('after', AFTER_HELP)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void world.stdout.write(text),
+      writeOut: (text) => void host.stdout.write(text),
       // With --json, `run` reports the error as JSON instead.
-      writeErr: (text) => void (argv.includes('--json') || world.stderr.write(text)),
-      getOutHelpWidth: () => helpWidth(world.stdout),
-      getErrHelpWidth: () => helpWidth(world.stderr),
+      writeErr: (text) => void (argv.includes('--json') || host.stderr.write(text)),
+      getOutHelpWidth: () => helpWidth(host.stdout),
+      getErrHelpWidth: () => helpWidth(host.stderr),
     })
-  const open: Open = (command, fixed) => openSession(world, { ...command.optsWithGlobals(), ...fixed })
+  const open: Open = (command, fixed) => openSession(host, { ...command.optsWithGlobals(), ...fixed })
   for (const [heading, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading)
     for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load())))
-      add(program, open, run, world)
+      add(program, open, run, host)
   }
 
   return program

@@ -20,9 +20,9 @@ import {
 } from '@svc/sdk/errors'
 import { EXIT, Failure, Interrupted, Misuse, NotVerified, UsageError } from './errors.ts'
 import { NAME_RULES } from './files/names.ts'
+import type { Environment, Host } from './host.ts'
 import { jsonLine, shown, terminalSafe } from './output/shown.ts'
 import { styleFor } from './output/style.ts'
-import type { Environment, World } from './world.ts'
 
 export interface ErrorReport {
   exitCode: number
@@ -44,11 +44,11 @@ interface ReportOptions {
 
 /** Writes the error to stderr and returns the exit code. */
 export function report(
-  world: World,
+  host: Host,
   error: unknown,
   { json, hint: better = null, isUpload = false }: ReportOptions,
 ): number {
-  const { env, stderr } = world
+  const { env, stderr } = host
   const { hint, ...rest } = describeError(error)
   const described = { ...rest, hint: better ?? (rest.code === 'no_answer' ? (proxyHint(env) ?? hint) : hint) }
   const style = styleFor(stderr, env)

@@ -1,9 +1,9 @@
 import { NoAnswer, PaymentError } from '@svc/sdk/errors'
 import { type Command, CommanderError } from 'commander'
 import { EXIT, UsageError } from './errors.ts'
+import type { Host } from './host.ts'
 import { createProgram } from './program.ts'
 import { report } from './report.ts'
-import type { World } from './world.ts'
 
 /** An interruption hides the errors it caused, unless money may have moved. */
 function interruptionOr(error: unknown, { aborted, reason }: AbortSignal): unknown {
@@ -23,19 +23,19 @@ function withAdvice(error: unknown, { args: [name = ''], commands }: Command): u
 }
 
 /** Runs one command line and returns its exit code. */
-export async function run(argv: readonly string[], world: World): Promise<number> {
+export async function run(argv: readonly string[], host: Host): Promise<number> {
   const isJson = argv.includes('--json')
-  const program = await createProgram(argv, world, run)
+  const program = await createProgram(argv, host, run)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return EXIT.ok
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
-    if (error instanceof CommanderError) return isJson ? report(world, noCommand(), { json: true }) : EXIT.usage
+    if (error instanceof CommanderError) return isJson ? report(host, noCommand(), { json: true }) : EXIT.usage
     // The reader of our output has closed the pipe.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return EXIT.ok
-    const reported = withAdvice(interruptionOr(error, world.signal), program)
+    const reported = withAdvice(interruptionOr(error, host.signal), program)
     const hint = reported instanceof NoAnswer ? await (await import('./setup/local-hint.ts')).localHint(reported) : null
-    return report(world, reported, { json: isJson, hint, isUpload: program.args[0] === 'put' })
+    return report(host, reported, { json: isJson, hint, isUpload: program.args[0] === 'put' })
   }
 }

@@ -5,6 +5,7 @@ import type { AgentClient, Client, ClientOptions, Journal } from '@svc/sdk'
 import { isPrivateHost } from '@svc/sdk/local-services'
 import type { Command } from 'commander'
 import { UsageError } from './errors.ts'
+import type { Host } from './host.ts'
 import { confirm } from './output/confirm.ts'
 import { createOutput, type Output, type OutputOptions } from './output/output.ts'
 import { retryNotice } from './output/retry-notice.ts'
@@ -15,7 +16,6 @@ import { readPins } from './setup/pinned.ts'
 import { namedProfile, type Profile, profileAt } from './setup/profiles.ts'
 import { agentAddress, gatewayUrl, readSettings, type Settings } from './setup/settings.ts'
 import { findKeys, type Key } from './setup/wallet.ts'
-import type { World } from './world.ts'
 
 /** Opens the session of a command. `fixed` takes precedence over the options of the command line. */
 export type Open = (command: Command, fixed?: Pick<GlobalOptions, 'profile' | 'folder'>) => Promise<Session>
@@ -35,7 +35,7 @@ export interface GlobalOptions extends OutputOptions {
 }
 
 export interface Session {
-  world: World
+  host: Host
   output: Output
   profile: Profile
   /** Of the profile. */
@@ -63,15 +63,15 @@ export interface Session {
   mayWait: boolean
 }
 
-export async function openSession(world: World, options: GlobalOptions): Promise<Session> {
-  const { env, signal } = world
-  const output = createOutput(world, options)
+export async function openSession(host: Host, options: GlobalOptions): Promise<Session> {
+  const { env, signal } = host
+  const output = createOutput(host, options)
   const profile = options.folder === undefined ? await namedProfile(env, options.profile) : profileAt(options.folder)
   const { folder } = profile
   const isNamed = options.profile !== undefined
   const settings = await readSettings(folder, env, settingOptions(options), { isFileFirst: isNamed })
   const gateway = gatewayUrl(settings.gateway?.value ?? '')
-  const onRetry = retryNotice(output.note, world.now)
+  const onRetry = retryNotice(output.note, host.now)
 
   // The wallet of a profile that was named is the only one, as one that was named itself.
   const { SVC_EVM_KEY: _, ...others } = env
@@ -123,7 +123,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
   }
 
   return {
-    world,
+    host,
     output,
     profile,
     folder,
@@ -141,7 +141,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     lockerClient: async ({ owner }) => client(await keyFor(owner)),
     confirm: (question) => {
       signal.throwIfAborted()
-      return confirm(world, options.yes ?? false, question)
+      return confirm(host, options.yes ?? false, question)
     },
   }
 }

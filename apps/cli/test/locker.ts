@@ -8,23 +8,23 @@ import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Signer, signerFromSeed } from '@svc/sdk'
-import { type House, openHouse } from '@svc/sdk/test/lockers'
+import { openTestbed, type Testbed } from '@svc/sdk/test/lockers'
 import type { Market } from '@svc/sdk/test/market'
 import { beforeEach } from 'vitest'
-import { openHome, type TestHome } from './world.ts'
+import { openHome, type TestHome } from './host.ts'
 
 export interface LockerHome extends TestHome {
-  house: House
+  testbed: Testbed
   signer: Signer
   receiptId: string
 }
 
 async function openLockerHome(): Promise<LockerHome> {
-  const house = await openHouse()
-  const home = await openHome({ SVC_GATEWAY: house.proxy.url })
+  const testbed = await openTestbed()
+  const home = await openHome({ SVC_GATEWAY: testbed.proxy.url })
   const { file, signer } = await newWallet(home.folder, 'owner.json')
-  const { receipt_id } = await house.locker(signer)
-  const gatewayKey = toHex(house.gateway.context.signers.statement.publicKey)
+  const { receipt_id } = await testbed.locker(signer)
+  const gatewayKey = toHex(testbed.gateway.context.signers.statement.publicKey)
   const settings = [
     ['lockers', 'add', receipt_id, '--name', 'photos'],
     ['config', 'set', 'wallet', file],
@@ -33,11 +33,11 @@ async function openLockerHome(): Promise<LockerHome> {
   for (const args of settings) await home.ok(...args)
   return {
     ...home,
-    house,
+    testbed,
     signer,
     receiptId: receipt_id,
     async leave() {
-      await house.close()
+      await testbed.close()
       await home.leave()
     },
   }
@@ -47,8 +47,8 @@ async function openLockerHome(): Promise<LockerHome> {
 export function useLockerHome(): LockerHome {
   const home = forAllTests(openLockerHome)
   beforeEach(() => {
-    home.house.proxy.behave()
-    home.house.proxy.seen.length = 0
+    home.testbed.proxy.behave()
+    home.testbed.proxy.seen.length = 0
   })
   return home
 }

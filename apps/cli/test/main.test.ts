@@ -4,8 +4,8 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { startProcess } from '@svc/devnet/start-process'
 import { describe, expect, it } from 'vitest'
+import { jsonLines } from './host.ts'
 import { useLockerHome } from './locker.ts'
-import { jsonLines } from './world.ts'
 
 const main = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
 
@@ -20,7 +20,7 @@ function svc(args: readonly string[], output = '', options: { env?: Record<strin
 
 describe('when the reader of the output closes the pipe', () => {
   it('put still uploads every file and exits with 0', { tags: ['nightly'] }, async () => {
-    const locker = ['-l', (await home.house.locker(home.signer)).receipt_id]
+    const locker = ['-l', (await home.testbed.locker(home.signer)).receipt_id]
     const names = Array.from({ length: 250 }, (_, i) => [`${i}.txt`, `${i}`])
     const folder = await home.write('many', Object.fromEntries(names))
     expect(await svc(['put', folder, ...locker], '2>&1 | true')).toMatchObject({ code: 0 })

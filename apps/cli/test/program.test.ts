@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createProgram } from '../src/program.ts'
 import { run } from '../src/run.ts'
 import type { Settings } from '../src/setup/settings.ts'
-import { exits, jsonDocument, jsonLines, testWorld, useHome } from './world.ts'
+import { exits, jsonDocument, jsonLines, testHost, useHome } from './host.ts'
 
 const PRIVATE_KEY = toBase58(new Uint8Array(64).fill(7))
 
@@ -15,13 +15,13 @@ describe('svc', () => {
     expect(exitCode).toBe(0)
     const named = ['svc keys pin', 'svc verify bundle.json', 'svc delegate photos', 'Exit codes', '130', 'SVC_GATEWAY']
     for (const text of named) expect(stdout).toContain(text)
-    const { commands } = await createProgram([], testWorld({}).world, run)
+    const { commands } = await createProgram([], testHost({}).host, run)
     for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command.name()} `, 'm'))
     expect(widestLine(stdout)).toBeLessThanOrEqual(100)
   })
 
   it('has help for each command and subcommand that fits in 100 columns', async () => {
-    const { commands } = await createProgram([], testWorld({}).world, run)
+    const { commands } = await createProgram([], testHost({}).host, run)
     const all = commands.flatMap((command) => [
       [command.name()],
       ...command.commands.map((below) => [command.name(), below.name()]),

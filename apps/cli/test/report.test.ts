@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { Failure, Interrupted, NotVerified, UsageError } from '../src/errors.ts'
 import { describeError, report } from '../src/report.ts'
 import { localHint } from '../src/setup/local-hint.ts'
-import { testWorld } from './world.ts'
+import { testHost } from './host.ts'
 
 const refusal = (hint?: string) =>
   new GatewayError(
@@ -54,8 +54,8 @@ describe('the report of an error', () => {
 
   it('suggests NODE_USE_ENV_PROXY when a proxy is configured but unused', () => {
     const hintWith = (env: Record<string, string>) => {
-      const { world, stderr } = testWorld(env)
-      report(world, new NoAnswer('no answer'), { json: false })
+      const { host, stderr } = testHost(env)
+      report(host, new NoAnswer('no answer'), { json: false })
       return stderr()
     }
     expect(hintWith({ HTTPS_PROXY: 'http://proxy:3128' })).toContain('NODE_USE_ENV_PROXY=1')
@@ -126,9 +126,9 @@ describe('the report of an error', () => {
 
   it('names the page of the gateway about the code, unless it is no web address', () => {
     const reported = (docs_url: string, json: boolean) => {
-      const { world, stderr } = testWorld({})
+      const { host, stderr } = testHost({})
       const body = { error: 'RATE_LIMITED', message: 'later', request_id: 'r', docs_url }
-      report(world, new GatewayError(429, body, 1), { json })
+      report(host, new GatewayError(429, body, 1), { json })
       return stderr()
     }
     const page = 'https://gateway.example/errors/RATE_LIMITED'
@@ -138,10 +138,10 @@ describe('the report of an error', () => {
       expect(reported(other, false)).not.toContain('more:')
   })
 
-  it.each([{}, { SVC_DEBUG: '1' }])('T-121 escapes control characters in messages of the gateway: %j', (env) => {
-    const { world, stderr } = testWorld(env)
+  it.each([{}, { SVC_DEBUG: '1' }])('T-06 escapes control characters in messages of the gateway: %j', (env) => {
+    const { host, stderr } = testHost(env)
     const body = { error: 'x', message: '\u001b[2J\u009b2J', hint: '\u001b]0;', request_id: 'r' }
-    report(world, new GatewayError(400, body, null), { json: false })
+    report(host, new GatewayError(400, body, null), { json: false })
     expect(stderr()).not.toMatch(/[^\P{Cc}\n]/u)
   })
 })

@@ -7,7 +7,7 @@ import type { Ed25519Signer } from '@svc/protocol/keys'
 import type { RateLimiter } from '@svc/service/guard/rate-limiter'
 import type { OpenedSource } from '@svc/service/outgoing/open-source'
 import type { Log } from '@svc/service/program/log'
-import type { OwnProcess } from '@svc/service/program/own-process'
+import type { ProcessGroup } from '@svc/service/program/process-group'
 import type { Tracer } from '@svc/service/tracing/tracer'
 import type { Providers } from '@svc/storage/open-providers'
 import type { Config } from './config.ts'
@@ -23,7 +23,7 @@ export interface Tools {
   config: Config
   log: Log
   tracer: Tracer | null
-  process: OwnProcess
+  process: ProcessGroup
   /** Unix milliseconds. */
   now: () => number
   randomBytes: (length: number) => Uint8Array

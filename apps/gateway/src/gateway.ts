@@ -1,7 +1,7 @@
 // Starts and stops one gateway.
 
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
-import { strangerLimit } from '@svc/service/guard/stranger-limit'
+import { badBodyLimit } from '@svc/service/guard/bad-body-limit'
 import { createAdmission } from '@svc/service/http/admission'
 import { listen } from '@svc/service/http/listen'
 import { createService } from '@svc/service/http/service'
@@ -46,7 +46,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
     admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: databaseTurn(context.database.db) }),
-    strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
+    strangers: badBodyLimit(context.rateLimiter, config.limits.perAddress),
     beforeWrite: context.continuity.requireCurrent,
     onAnswer: context.metrics.noteAnswer,
     isDatabaseUnavailable,

@@ -13,7 +13,7 @@ import { createRateLimiter } from '@svc/service/guard/rate-limiter'
 import { openSource } from '@svc/service/outgoing/open-source'
 import { createResolver } from '@svc/service/outgoing/resolve'
 import { createLog } from '@svc/service/program/log'
-import { ownProcess } from '@svc/service/program/own-process'
+import { processGroup } from '@svc/service/program/process-group'
 import { jobTraces } from '@svc/service/tracing/jobs'
 import { openTracer } from '@svc/service/tracing/requests'
 import { openProviders } from '@svc/storage/open-providers'
@@ -109,7 +109,7 @@ export async function openTools(
     config,
     log,
     tracer,
-    process: ownProcess(),
+    process: processGroup(),
     now,
     randomBytes: overrides.randomBytes ?? pooledRandomBytes(),
     signers: { statement: statementKeys.configured, publication, shortUrl: ed25519Signer(secrets.shortUrlSeed) },

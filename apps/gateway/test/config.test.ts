@@ -99,7 +99,7 @@ describe('production', () => {
   })
 
   it.each(['SVC_CONTENT_ENVELOPE_V2', 'x'.repeat(26), `${'x'.repeat(24)}é`])(
-    'AMB-01 EVID-17 refuses the domain tag %s',
+    'EVID-17 refuses the domain tag %s',
     (tag) => {
       expect(() => readConfig({ ...production(), ENVELOPE_DOMAIN_TAG: tag })).toThrow('exactly 25 printable ASCII')
     },
@@ -169,13 +169,13 @@ describe('production', () => {
     expect(quorums([a, b, `${a}/key`])).toEqual([1, 1])
   })
 
-  it('T-39 has no rate of its own', () => {
+  it('T-22 has no rate of its own', () => {
     expect(readConfig(production()).config.payments.oracle.fallback).toEqual({})
     const set = readConfig({ ...production(), FALLBACK_USD: 'ETH=2500' }).config
     expect(set.payments.oracle.fallback).toEqual({ ETH: '2500' })
   })
 
-  it('LIM-06 LIM-12 LOCK-08 AMB-47 has a limit for each size that the interface leaves open, and each can be set', () => {
+  it('LIM-06 LOCK-08 has a limit for each size that the interface leaves open, and each can be set', () => {
     const limitsOf = (variables: Variables) => {
       const { maxUploadBytes, partMaxBytes, fetch } = readConfig({ ...production(), ...variables }).config.storage
       return [maxUploadBytes, partMaxBytes, fetch.timeoutSeconds, fetch.maxBytes]
@@ -186,7 +186,7 @@ describe('production', () => {
     expect(limitsOf(set)).toEqual([1, 2, 3, 4])
   })
 
-  it('T-54 SPON-01 CFG-01 reads an identity provider with e-mail addresses and subjects, which are lists of their own', () => {
+  it('T-14 SPON-01 reads an identity provider with e-mail addresses and subjects, which are lists of their own', () => {
     const provider = 'issuer=https://issuer.example,audience=gateway,jwks=https://issuer.example/jwks'
     const sponsors = (who: string) => readConfig({ ...production(), SPONSOR_OIDC: provider + who }).config.sponsors
     expect(sponsors(', email=a@x.example, email=b@x.example,subject=1 ,subject=a@y.example')).toMatchObject({
@@ -199,7 +199,7 @@ describe('production', () => {
     expect(() => readConfig({ ...production(), INTERNAL_OIDC: 'subject=1' })).toThrow('INTERNAL_OIDC must have issuer=')
   })
 
-  it('AMB-39 AMB-77 refuses a weak secret of oracles, and half an issuer of tokens', () => {
+  it('ATT-17 ATT-14 refuses a weak secret of oracles, and half an issuer of tokens', () => {
     const half = 'issuer=https://issuer.example,audience=gateway'
     const jwks = (address: string) => ({ ...production(), ATTEST_JWT: `${half},jwks=${address}` })
     expect(() => readConfig({ ...production(), ATTEST_JWT: half })).toThrow('ATTEST_JWT must have issuer=')

@@ -6,16 +6,16 @@ import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } f
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from './evidence/attest.ts'
 
-let house: TestGateway
+let instance: TestGateway
 let locker: TestLocker
 beforeAll(async () => {
-  house = await openTestGateway({ AUTO_REATTEST: 'true' })
-  locker = await house.locker(ed25519Identity())
+  instance = await openTestGateway({ AUTO_REATTEST: 'true' })
+  locker = await instance.locker(ed25519Identity())
   await locker.put('a.txt', 'a')
   await locker.put('b.txt', 'b')
-  await attest(house, locker)
+  await attest(instance, locker)
 })
-afterAll(() => house.close())
+afterAll(() => instance.close())
 
 /** Every text in an answer, with the path to it. */
 function* textsIn(value: unknown, path: string[] = []): Generator<[path: string[], text: string]> {
@@ -51,7 +51,7 @@ describe('the conventions of the wire', () => {
         `/v1/storage/statements${query}`,
         '/v1/keys',
         '/v1/short-url/verify-key',
-      ].map(async (path) => [path.replace(/\?.*/, ''), await house.send('GET', path)] as const),
+      ].map(async (path) => [path.replace(/\?.*/, ''), await instance.send('GET', path)] as const),
     )
     const signed = await Promise.all([
       locker.call(['locker:list'], 'GET', '/files'),
@@ -73,7 +73,7 @@ describe('the conventions of the wire', () => {
     expect(seen).toBeGreaterThan(30)
   })
 
-  it('T-149 every answer names its type, forbids to guess it, and says whether it may be kept', async () => {
+  it('T-09 every answer names its type, forbids to guess it, and says whether it may be kept', async () => {
     const statuses = new Set<number>()
     for (const { method, path } of gatewayEndpoints) {
       const target = path
@@ -82,7 +82,7 @@ describe('the conventions of the wire', () => {
         .replace('{+filename}', 'a.txt')
         .replace(/\{\+?\w+\}/g, 'AAAA')
       const query = method === 'GET' ? `?receipt_id=${locker.receiptId}&filename=a.txt` : ''
-      const answer = await fetch(house.gateway.url + target + query, { method })
+      const answer = await fetch(instance.gateway.url + target + query, { method })
       await answer.arrayBuffer()
       statuses.add(answer.status)
       const headers = Object.fromEntries(answer.headers)
@@ -111,7 +111,7 @@ describe('the conventions of the wire', () => {
       const filled = method === 'GET' ? `${target}?receipt_id=${locker.receiptId}&filename=a.txt` : target
       const send = async (headers: Record<string, string>) => {
         const body = method === 'POST' ? JSON.stringify({ receipt_id: locker.receiptId }) : null
-        const answer = await fetch(house.gateway.url + filled, {
+        const answer = await fetch(instance.gateway.url + filled, {
           method,
           headers: { 'content-type': 'application/json', ...headers },
           body,
@@ -139,19 +139,19 @@ describe('the conventions of the wire', () => {
     try {
       const target = 'https://hooks.example/'
       const named = { webhook_url: target, callback_url: target, notify: target }
-      const own = await house.locker(ed25519Identity(), { tags: [`webhook:${target}`] })
+      const own = await instance.locker(ed25519Identity(), { tags: [`webhook:${target}`] })
       await own.put('a', 'a')
       await own.call(['locker:write'], 'POST', '/files', { filename: 'b', ...named })
-      await attest(house, own)
-      await house.send('POST', '/v1/storage/verify', { receipt_id: own.receiptId, ...named })
-      house.clock.advance(86_400)
-      await house.gateway.context.queue.drain()
+      await attest(instance, own)
+      await instance.send('POST', '/v1/storage/verify', { receipt_id: own.receiptId, ...named })
+      instance.clock.advance(86_400)
+      await instance.gateway.context.queue.drain()
     } finally {
       unsubscribe('undici:request:create', byFetch)
       unsubscribe('http.client.request.start', byHttp)
     }
     expect(hosts.length).toBeGreaterThan(5)
     // These are the requests of this test itself.
-    expect(new Set(hosts)).toEqual(new Set([house.gateway.url]))
+    expect(new Set(hosts)).toEqual(new Set([instance.gateway.url]))
   })
 })

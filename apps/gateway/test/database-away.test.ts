@@ -17,7 +17,7 @@ import { openTestSession, publicBytes } from './adapters/http/sessions/sessions.
 import { runCommand } from './gateway-process.ts'
 
 let server: KillablePostgres
-let house: TestGateway
+let instance: TestGateway
 let locker: TestLocker
 beforeAll(async () => {
   server = await startKillablePostgres()
@@ -28,11 +28,11 @@ beforeAll(async () => {
     RUN_JOBS: 'true',
   })
   // The real time, which PostgreSQL has, too.
-  house = testGatewayOf(gateway)
-  locker = await house.locker(ed25519Identity())
+  instance = testGatewayOf(gateway)
+  locker = await instance.locker(ed25519Identity())
 })
 afterAll(async () => {
-  await house?.close()
+  await instance?.close()
   await server?.stop()
 })
 
@@ -42,21 +42,21 @@ type Request = () => Promise<Reply<unknown>>
 function requests(): Request[] {
   let count = 0
   return [
-    () => house.send('GET', `/v1/receipts/${locker.receiptId}`),
+    () => instance.send('GET', `/v1/receipts/${locker.receiptId}`),
     () => locker.call(['locker:list'], 'GET', '/files'),
     () => locker.call(['locker:write'], 'POST', '/files', { filename: `f${++count}`, content_type: 'text/plain' }),
     () => locker.call(['locker:write'], 'POST', '/upload-sessions', { files: [{ filename: `s${++count}` }] }),
     () => locker.call(['locker:read'], 'GET', '/usage'),
     () => attest(),
-    () => house.send('GET', `/v1/storage/statements?receipt_id=${locker.receiptId}`),
-    () => house.send('GET', '/health/ready'),
+    () => instance.send('GET', `/v1/storage/statements?receipt_id=${locker.receiptId}`),
+    () => instance.send('GET', '/health/ready'),
   ]
 }
 
 const attest = (sync = true) => {
   const path = `/v1/storage/attest?receipt_id=${locker.receiptId}&sync=${sync}`
   const { receiptId } = locker
-  return house.call(locker.owner, { method: 'POST', path, ops: ['locker:attest'], receiptId })
+  return instance.call(locker.owner, { method: 'POST', path, ops: ['locker:attest'], receiptId })
 }
 
 /** Sends them all, again and again, until `isOver`. */
@@ -88,17 +88,17 @@ it('T-87 while PostgreSQL is killed and started again under load, answers are 50
   tags: ['nightly'],
 }, async () => {
   await locker.put('kept', 'acknowledged')
-  const session = await openTestSession(house, locker, { files: [{ filename: 'joined' }] })
+  const session = await openTestSession(instance, locker, { files: [{ filename: 'joined' }] })
   expect((await session.raw(0, 'before ')).status).toBe(200)
   await expectAllWork()
   for (let round = 0; round < 3; round++) {
     let isOver = false
     const sending = keepSending(() => isOver)
     server.kill()
-    await expect.poll(async () => (await house.send('GET', '/health/ready')).status, { interval: 20 }).toBe(503)
-    expect((await house.send('GET', `/v1/receipts/${locker.receiptId}`)).status).toBe(503)
+    await expect.poll(async () => (await instance.send('GET', '/health/ready')).status, { interval: 20 }).toBe(503)
+    expect((await instance.send('GET', `/v1/receipts/${locker.receiptId}`)).status).toBe(503)
     await server.start()
-    await expect.poll(async () => (await house.send('GET', '/health/ready')).status, { interval: 20 }).toBe(200)
+    await expect.poll(async () => (await instance.send('GET', '/health/ready')).status, { interval: 20 }).toBe(200)
     isOver = true
     const replies = await sending
     expectNoOther(replies)
@@ -107,8 +107,8 @@ it('T-87 while PostgreSQL is killed and started again under load, answers are 50
   await expectAllWork()
   expect((await session.raw(1, 'after')).status).toBe(200)
   await expect.poll(async () => (await session.finalize()).body.status).toBe('complete')
-  expect(String(await publicBytes(house, locker, 'joined'))).toBe('before after')
-  expect(String(await publicBytes(house, locker, 'kept'))).toBe('acknowledged')
+  expect(String(await publicBytes(instance, locker, 'joined'))).toBe('before after')
+  expect(String(await publicBytes(instance, locker, 'kept'))).toBe('acknowledged')
   await expectJobsRun()
 })
 
@@ -117,7 +117,7 @@ async function expectJobsRun(): Promise<void> {
   await locker.put('later', 'for the job')
   const { body } = await attest(false)
   expect(body).toMatchObject({ queued: true })
-  const jobs = () => house.gateway.context.queue.counts()
+  const jobs = () => instance.gateway.context.queue.counts()
   await expect.poll(async () => (await jobs()).attest, { interval: 200 }).toMatchObject({ waiting: 0, running: 0 })
 }
 
@@ -127,7 +127,7 @@ it('T-87 queries that wait for a lock, and requests that wait for a connection, 
   const other = await openDatabase<Schema>({ url: server.url, migrations })
   const locking = await writable(other.db).startTransaction().execute()
   await sql`lock table receipts, lockers in access exclusive mode`.execute(locking)
-  const read = () => house.send('GET', `/v1/receipts/${locker.receiptId}`)
+  const read = () => instance.send('GET', `/v1/receipts/${locker.receiptId}`)
   const replies = await Promise.all([...Array.from({ length: 12 }, read), ...requests().map((request) => request())])
   await locking.rollback().execute()
   await other.close()
@@ -137,7 +137,7 @@ it('T-87 queries that wait for a lock, and requests that wait for a connection, 
 })
 
 it('T-87 a gateway that finds no database says so in one line, without the password', async () => {
-  const env = { SVC_MODE: 'development', DATA_DIR: house.gateway.context.config.dataDir }
+  const env = { SVC_MODE: 'development', DATA_DIR: instance.gateway.context.config.dataDir }
   const DATABASE_URL = 'postgres://svc:secret@127.0.0.1:1/svc'
   const { code, stderr } = await runCommand(['start'], { ...env, DATABASE_URL, PROCESSES: '1' })
   expect([code, stderr]).toEqual([

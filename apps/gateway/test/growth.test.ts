@@ -46,7 +46,7 @@ forEachDatabase('the tables of the gateway', (database) => {
     db = shop.gateway.context.database.db
   })
 
-  it('T-53 each is listed in docs/gateway.md with its bound or its sweep', async () => {
+  it('T-140 each is listed in docs/gateway.md with its bound or its sweep', async () => {
     const names = await tableNames(db as Kysely<unknown>)
     expect(listedTables('gateway').sort()).toEqual(names.sort())
   })
@@ -95,7 +95,7 @@ forEachDatabase('the tables of the gateway', (database) => {
     expect(answer.status).toBe(200)
   }
 
-  it("T-53 return to where they were after a day of strangers' requests and the sweeps", {
+  it("T-140 return to where they were after a day of strangers' requests and the sweeps", {
     tags: ['nightly'],
   }, async () => {
     const { queue } = shop.gateway.context
@@ -124,7 +124,7 @@ forEachDatabase('the tables of the gateway', (database) => {
     expect(await countOwnRows(db)).toEqual(before)
   })
 
-  it('T-53 PAY-56 AMB-06 the sweep keeps what was paid, and what may still be confirmed', async () => {
+  it('T-140 PAY-56 the sweep keeps what was paid, and what may still be confirmed', async () => {
     const { queue } = shop.gateway.context
     const paid = await shop.quote({ units: 1 })
     const leg = paid.accepts[0]!
@@ -145,7 +145,7 @@ forEachDatabase('the tables of the gateway', (database) => {
     expect((await countOwnRows(db)).quote_templates).toBeGreaterThan(0)
   })
 
-  it('T-145 the sweep keeps only so many quotes that cannot be confirmed any more, and the newest of them', async () => {
+  it('T-140 the sweep keeps only so many quotes that cannot be confirmed any more, and the newest of them', async () => {
     const { context } = shop.gateway
     const ids: string[] = []
     for (let i = 0; i < 6; i++) {
@@ -161,7 +161,7 @@ forEachDatabase('the tables of the gateway', (database) => {
   })
 })
 
-it('T-53 AMB-06 a gateway that keeps unpaid quotes for a day never deletes one that may still be confirmed late', async () => {
+it('T-140 AMB-06 a gateway that keeps unpaid quotes for a day never deletes one that may still be confirmed late', async () => {
   const shop = await market.open({ KEEP_DAYS: 'unpaid_quotes=1', LATE_CONFIRM_HOURS: '240' })
   const { queue } = shop.gateway.context
   const quote = await shop.quote({ units: 1 })

@@ -21,7 +21,7 @@ async function proxyOf(url: string): Promise<FaultyProxy> {
   return proxy
 }
 
-it('T-136 a cosignature is one of this checkpoint, or the witness has failed, whatever becomes of its answers', async () => {
+it('T-139 a cosignature is one of this checkpoint, or the witness has failed, whatever becomes of its answers', async () => {
   const log = testKey('log.example/lying', 'log')
   const witness = await startTestWitness('one.example')
   onTestFinished(witness.stop)
@@ -50,13 +50,13 @@ it('T-139 a provider that never answers holds up nobody who does not need it', a
   const gcs = await startGcsServer({ folder: await newFolder() })
   onTestFinished(gcs.stop)
   const provider = await proxyOf(gcs.url)
-  const house = await openTestGateway({
+  const instance = await openTestGateway({
     LOCAL_PROVIDERS: 'storj',
     GCS: gcsUrl({ ...gcs, url: provider.url }),
   })
-  onTestFinished(house.close)
-  const slow = await house.locker(ed25519Identity(), { provider: 'gcs' })
-  const other = await house.locker(ed25519Identity(), { provider: 'storj' })
+  onTestFinished(instance.close)
+  const slow = await instance.locker(ed25519Identity(), { provider: 'gcs' })
+  const other = await instance.locker(ed25519Identity(), { provider: 'storj' })
   await slow.put('first.txt', 'one')
 
   const held: Socket[] = []
@@ -69,12 +69,12 @@ it('T-139 a provider that never answers holds up nobody who does not need it', a
   await expect.poll(() => held.length).toBeGreaterThan(0)
 
   await other.put('a.txt', 'three')
-  await attest(house, other)
+  await attest(instance, other)
   const list = await other.call<{ files: unknown[] }>(['locker:list'], 'GET', '/files')
   expect([list.status, list.body.files.length]).toEqual([200, 1])
   // Of the same locker: what does not need the provider.
   expect((await slow.call(['locker:list'], 'GET', '/files')).status).toBe(200)
-  expect((await house.send('GET', '/health')).status).toBe(200)
+  expect((await instance.send('GET', '/health')).status).toBe(200)
   expect(isDone).toBe(false)
 
   provider.behave()

@@ -53,5 +53,5 @@ export const ROUTES: readonly Route[] = [
   { path: '/log', load: () => import('./pages/log/log.tsx') },
   { path: '/agent', policy: AGENT_POLICY, load: () => import('./pages/agent/agent.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
-  { path: '/operator', load: () => import('./pages/operator/operator.tsx') },
+  { path: '/admin', load: () => import('./pages/admin/admin.tsx') },
 ]

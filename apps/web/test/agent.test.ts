@@ -96,7 +96,7 @@ async function payUsdc(page: Page): Promise<void> {
   await button(page, /^Pay [\d.]+ USDC/).click()
 }
 
-it('T-74 sells a subscription for the price that it names', async () => {
+it('T-68 sells a subscription for the price that it names', async () => {
   const { page, bytes } = await visit(site, '/', undefined, (page) =>
     injectStandardWallet(page, { key: DEMO_PAYERS[3] as DevKey, rpcUrl: site.chains.primary.url }),
   )
@@ -115,7 +115,7 @@ it('T-74 sells a subscription for the price that it names', async () => {
   expect((await treasury()) - before).toBe(PRICE_USDC)
 })
 
-it('T-74 delegates a locker by two signatures, shows what was found, and takes the rights back', async () => {
+it('T-68 delegates a locker by two signatures, shows what was found, and takes the rights back', async () => {
   await subscribe(OWNER)
   const locker = await newLocker(['name:Papers'])
   const untouched = await newLocker()
@@ -164,7 +164,7 @@ it('T-74 delegates a locker by two signatures, shows what was found, and takes t
   expect([problems, [...origins].toSorted()]).toEqual([[], [site.url, agentUrl].toSorted()])
 })
 
-it('T-74 T-67 a payment that a reload cuts short is settled, and never made twice', async () => {
+it('T-68 T-67 a payment that a reload cuts short is settled, and never made twice', async () => {
   const { page } = await visit(site, '/agent')
   await connectKey(page, OTHER)
   const before = await treasury()
@@ -197,7 +197,7 @@ it('T-74 T-67 a payment that a reload cuts short is settled, and never made twic
   await expectGoodLooks(page, 'agent-expired')
 })
 
-it('T-74 says when there is no agent service, when it is down, and when it works for another gateway', async () => {
+it('T-68 says when there is no agent service, when it is down, and when it works for another gateway', async () => {
   const discovery = `${agentUrl}/.well-known/svc-agent.json`
   const { page } = await visit(site, '/agent', undefined, async (page) => {
     await page.route(discovery, (route) => route.abort())

@@ -5,7 +5,7 @@ import { signerFromSeed } from '@svc/sdk/signers'
 import { type Market, openMarket } from '@svc/sdk/test/market'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Checkout } from '../src/pages/buy/checkout.ts'
-import type { KeptPurchase } from '../src/pages/buy/kept.ts'
+import type { SavedPurchase } from '../src/pages/buy/saved-purchases.ts'
 import type { ConnectedWallet } from '../src/wallets/wallet.ts'
 
 let market: Market
@@ -22,8 +22,8 @@ afterEach(() => page.answer())
 
 describe('purchases side by side', () => {
   let one: Checkout
-  let x: KeptPurchase
-  let y: KeptPurchase
+  let x: SavedPurchase
+  let y: SavedPurchase
   beforeEach(async () => {
     one = page.newCheckout()
     y = await begun(one)
@@ -41,14 +41,14 @@ describe('purchases side by side', () => {
     expect([one.purchase.value?.id, one.stage.value.at]).toEqual([y.id, 'pay'])
   }
 
-  it('T-78 a payment of one is not made for another that is opened meanwhile', async () => {
+  it('T-67 a payment of one is not made for another that is opened meanwhile', async () => {
     const before = await market.treasury('USDC')
     await leaveDuring('/payment/prepare', async () => one.pay(await keyWallet(), legOf(x, 'USDC')))
     expect([await page.kept(x.id), await page.kept(y.id)]).toEqual([x, y])
     expect(await market.treasury('USDC')).toBe(before)
   })
 
-  it('T-78 a payment that was sent is on record for its purchase alone, and found when that is opened again', {
+  it('T-67 a payment that was sent is on record for its purchase alone, and found when that is opened again', {
     tags: ['nightly'],
   }, async () => {
     const before = await market.treasury('USDC')
@@ -61,7 +61,7 @@ describe('purchases side by side', () => {
     expect((await market.treasury('USDC')) - before).toBe(BigInt(receipt!.paid_raw))
   })
 
-  it('T-78 a payment by phone and a pasted transaction give their receipt to the purchase that they pay', async () => {
+  it('T-67 a payment by phone and a pasted transaction give their receipt to the purchase that they pay', async () => {
     await one.showElsewhere()
     const tx = await payByPhone(x)
     await leaveDuring('/storage/confirm', () => one.look())
@@ -78,14 +78,14 @@ describe('purchases side by side', () => {
     expect((await page.kept(z.id))?.receipt?.tx_hash).toBe(pasted)
   })
 
-  it('T-78 a new price, and a purchase that is begun, leave alone what is opened meanwhile', async () => {
+  it('T-67 a new price, and a purchase that is begun, leave alone what is opened meanwhile', async () => {
     await leaveDuring('/storage/request', () => one.renewQuote())
     expect([await page.kept(x.id), await page.kept(y.id)]).toEqual([x, y])
     await leaveDuring('/storage/request', () => one.begin({ units: 1 }))
     expect(await page.kept(y.id)).toEqual(y)
   })
 
-  it('T-78 a tab that is behind takes nothing back that another has noted', async () => {
+  it('T-67 a tab that is behind takes nothing back that another has noted', async () => {
     const other = page.newCheckout()
     await other.open(x.id)
     await other.renewQuote()
@@ -94,7 +94,7 @@ describe('purchases side by side', () => {
     expect(await page.kept(x.id)).toMatchObject({ isShownElsewhere: true, quotes: [{}, {}] })
   })
 
-  it('T-78 a purchase that another tab works on is not removed under it', { tags: ['nightly'] }, async () => {
+  it('T-67 a purchase that another tab works on is not removed under it', { tags: ['nightly'] }, async () => {
     const other = page.newCheckout()
     const held = page.hold('/payment/prepare')
     const paying = one.pay(await keyWallet(), legOf(x, 'USDC'))
@@ -108,7 +108,7 @@ describe('purchases side by side', () => {
   })
 })
 
-it('T-79 a receipt that cannot be kept is shown all the same, and nothing more can be paid', async () => {
+it('T-67 a receipt that cannot be kept is shown all the same, and nothing more can be paid', async () => {
   const checkout = page.newCheckout()
   const purchase = await begun(checkout)
   const tx = await payLeg(market.chains, legOf(purchase, 'SOL'), { payer: 3 })
@@ -142,17 +142,17 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
   const NAME = 'svc page purchase '
 
   /** As 1.1.0 kept it before it was paid: in an entry of its own. */
-  async function leftBehind(change: Partial<KeptPurchase> = {}): Promise<KeptPurchase> {
+  async function leftBehind(change: Partial<SavedPurchase> = {}): Promise<SavedPurchase> {
     const kept = { ...(await begun(page.newCheckout())), ...change }
     for (const key of Object.keys(localStorage)) if (key.endsWith(` ${kept.id}`)) localStorage.removeItem(key)
     localStorage.setItem(NAME + kept.id, JSON.stringify(kept))
     return kept
   }
 
-  it('T-67 T-78 is listed, opened and paid as one of this release, and kept once', async () => {
+  it('T-67 is listed, opened and paid as one of this release, and kept once', async () => {
     const before = await market.treasury('USDC')
     const left = await leftBehind({ isShownElsewhere: true })
-    const { allKept } = await import('../src/pages/buy/kept.ts')
+    const { allKept } = await import('../src/pages/buy/saved-purchases.ts')
     expect((await allKept()).filter(({ id }) => id === left.id)).toEqual([left])
     expect(Object.keys(localStorage).filter((key) => key.endsWith(left.id))).toHaveLength(1)
     const checkout = page.newCheckout()
@@ -165,7 +165,7 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
     expect(Object.keys(localStorage).filter((key) => key.endsWith(left.id))).toEqual([])
   })
 
-  it('T-67 T-78 is not paid again where its payment was signed', { tags: ['nightly'] }, async () => {
+  it('T-67 is not paid again where its payment was signed', { tags: ['nightly'] }, async () => {
     const before = await market.treasury('USDC')
     const one = page.newCheckout()
     const purchase = await begun(one)
@@ -185,7 +185,7 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
     expect((await market.treasury('USDC')) - before).toBe(BigInt((await page.kept(purchase.id))!.receipt!.paid_raw))
   })
 
-  it('T-78 keeps its receipt', async () => {
+  it('T-67 keeps its receipt', async () => {
     const { receipt } = await paidNow()
     const left = await leftBehind({ receipt })
     const checkout = page.newCheckout()
@@ -193,7 +193,7 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
     expect(checkout.stage.value).toEqual({ at: 'done', receipt })
   })
 
-  async function paidNow(): Promise<KeptPurchase> {
+  async function paidNow(): Promise<SavedPurchase> {
     const checkout = page.newCheckout()
     const purchase = await begun(checkout)
     await checkout.confirmTransaction(await payLeg(market.chains, legOf(purchase, 'SOL'), { payer: 3 }), null)
@@ -201,17 +201,17 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
   }
 })
 
-async function begun(checkout: Checkout): Promise<KeptPurchase> {
+async function begun(checkout: Checkout): Promise<SavedPurchase> {
   await checkout.begin({ units: 1 })
   expect(checkout.stage.value).toEqual({ at: 'pay', problem: null })
   return checkout.purchase.value!
 }
 
-function legOf({ quotes }: KeptPurchase, asset: string) {
+function legOf({ quotes }: SavedPurchase, asset: string) {
   return quotes.at(-1)!.accepts.find(({ extra }) => extra.name === asset)!
 }
 
-function payByPhone(purchase: KeptPurchase): Promise<string> {
+function payByPhone(purchase: SavedPurchase): Promise<string> {
   const leg = legOf(purchase, 'SOL')
   return payLeg(market.chains, leg, { payer: 3, reference: solanaPayReference(leg.extra.pay_req_id) })
 }
@@ -256,7 +256,7 @@ async function openPage(gatewayUrl: string) {
     return response
   })
   const { createCheckout } = await import('../src/pages/buy/checkout.ts')
-  const { readKept } = await import('../src/pages/buy/kept.ts')
+  const { readKept } = await import('../src/pages/buy/saved-purchases.ts')
   return {
     newCheckout: createCheckout,
     kept: readKept,

@@ -180,7 +180,7 @@ describe('a listing', () => {
     expect([listing.rows.value, listing.isCounted.value]).toEqual([PAGE + 1, true])
   })
 
-  it('T-69 leaves out what a gateway lists of another folder', async () => {
+  it('T-09 leaves out what a gateway lists of another folder', async () => {
     const listing = createListing(async () => ({
       locker_id: 'locker_1',
       files: [{ filename: 'other/x' }, { filename: 'mine/x' }] as FileList['files'],
@@ -229,7 +229,7 @@ it('FILE-13 one byte is one byte', () => {
   expect([0, 1, 2, 1536].map(common.bytes)).toEqual(['0 bytes', '1 byte', '2 bytes', '1.5 KiB'])
 })
 
-it('T-69 characters that cannot be seen are shown by their number, and long names are cut in sentences', () => {
+it('T-09 characters that cannot be seen are shown by their number, and long names are cut in sentences', () => {
   expect(filenameParts('a\u202eb\u0007\u200b')).toEqual(['a', 'U+202E', 'b', 'U+0007', '', 'U+200B', ''])
   expect(shortFilename('a\u2066b')).toBe('a[U+2066]b')
   expect([...shortFilename('😀'.repeat(500))].length).toBe(81)

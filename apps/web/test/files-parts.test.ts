@@ -83,7 +83,7 @@ const chosen = (names: readonly string[], text = 'new'): Chosen => ({
   unreadable: [],
 })
 
-it('T-75 a pending deletion removes what was there at the click, and nothing that came after it', async () => {
+it('T-17 a pending deletion removes what was there at the click, and nothing that came after it', async () => {
   const files = { 'a.txt': 'old', 'same.txt': 'same', 'gone.txt': 'x', 'docs/x': 'x', 'docs/deep/y': 'y' }
   const { locker, client, answered, entries, contents } = await newLocker(files)
   const listed = await entries()
@@ -107,7 +107,7 @@ it('T-75 a pending deletion removes what was there at the click, and nothing tha
   expect([deletions.kept.value, deletions.failed.value, deletions.hidden.value.size, reread]).toEqual([1, null, 0, 1])
 })
 
-it('T-75 an upload waits for a deletion of its name that is under way, and takes the place of one that waits', async () => {
+it('T-17 an upload waits for a deletion of its name that is under way, and takes the place of one that waits', async () => {
   const { locker, client, hold, entries, contents } = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
   const deletions = createDeletions(client, locker, async () => {})
   const uploads = createUploads(async () => client, locker, NO_EVENTS)
@@ -167,7 +167,7 @@ it('FILE-12 choices wait for one another, and names on their way count as taken'
   expect(await contents()).toEqual({ 'a.txt': 'first', 'b.txt': 'elsewhere', 'b (2).txt': 'first' })
 })
 
-it('T-177 a name that somebody takes meanwhile is not replaced: the visitor is asked, and may keep both', {
+it('T-17 a name that somebody takes meanwhile is not replaced: the visitor is asked, and may keep both', {
   tags: ['nightly'],
 }, async () => {
   const { locker, client, contents } = await newLocker({ 'old.txt': 'old' })
@@ -204,7 +204,7 @@ it('T-177 a name that somebody takes meanwhile is not replaced: the visitor is a
   expect(await contents()).toEqual({ ...theirs, ...Object.fromEntries(mine) })
 })
 
-it('T-76 uploads that are ended send nothing more and take nothing more', async () => {
+it('T-68 uploads that are ended send nothing more and take nothing more', async () => {
   const { locker, client, hold, contents } = await newLocker()
   const stored: string[] = []
   const uploads = createUploads(async () => client, locker, { ...NO_EVENTS, onStored: (name) => stored.push(name) })
@@ -222,7 +222,7 @@ it('T-76 uploads that are ended send nothing more and take nothing more', async 
   expect([uploads.isUploading('one'), stored, (await files()).includes('x')]).toEqual([false, [], false])
 })
 
-it('T-178 a large file is read in pieces, a few parts ahead of what the gateway has taken, and never held whole', async () => {
+it('T-11 a large file is read in pieces, a few parts ahead of what the gateway has taken, and never held whole', async () => {
   const { locker, client } = await newLocker()
   const uploads = createUploads(async () => client, locker, NO_EVENTS)
   const size = 7 * SMALL_FILE_BYTES
@@ -241,7 +241,7 @@ it('T-178 a large file is read in pieces, a few parts ahead of what the gateway 
   expect(largest).toBe(1024 * 1024)
 })
 
-it('T-77 an encrypted upload goes on with the key of the click, or not at all', () => {
+it('T-59 an encrypted upload goes on with the key of the click, or not at all', () => {
   const file = new File(['secret'], 'a.txt', { lastModified: 5 })
   const record = (filename: string, isEncrypted: boolean, size = 6) => ({
     record: { filename, isEncrypted, size, lastModified: 5 },

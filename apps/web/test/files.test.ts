@@ -88,8 +88,8 @@ async function watchParts(page: Page, held = Number.POSITIVE_INFINITY) {
 
 describe('uploads', () => {
   it('FILE-12 takes files and folders that are dropped, and an empty file', async () => {
-    const house = await newLocker()
-    const { page } = await visitFiles(house)
+    const testbed = await newLocker()
+    const { page } = await visitFiles(testbed)
     await page.getByText('No files yet').waitFor()
     await expectGoodLooks(page, 'files-empty')
     const dropped = join(folder, 'photos')
@@ -99,8 +99,8 @@ describe('uploads', () => {
     writeFileSync(join(folder, 'alone.txt'), '')
     await dropPaths(page, [dropped, join(folder, 'alone.txt')])
     await page.getByText('3 of 3 files').waitFor()
-    expect(await house.names()).toEqual(['alone.txt', 'photos/a.txt', 'photos/deep/b.txt'])
-    expect(String(await house.bytes('photos/deep/b.txt'))).toBe('deep')
+    expect(await testbed.names()).toEqual(['alone.txt', 'photos/a.txt', 'photos/deep/b.txt'])
+    expect(String(await testbed.bytes('photos/deep/b.txt'))).toBe('deep')
     await expectGoodLooks(page, 'files-uploaded')
     await click(page, 'Clear')
     await nameButton(page, 'photos').waitFor()
@@ -109,9 +109,9 @@ describe('uploads', () => {
   })
 
   it('SESS-02 SESS-04 goes on after a reload with what was not sent, and only with the same file', async () => {
-    const house = await newLocker()
+    const testbed = await newLocker()
     const { path, bytes } = largeFile('large.bin', 4)
-    const { page } = await visitFiles(house)
+    const { page } = await visitFiles(testbed)
     const asked: string[] = []
     page.on('dialog', (question) => {
       asked.push(question.type())
@@ -140,7 +140,7 @@ describe('uploads', () => {
     await page.getByLabel('Choose the files again').setInputFiles(path)
     await page.getByText('1 of 1 file').waitFor()
     expect(second.sent.toSorted()).toEqual([2, 3])
-    expect((await house.bytes('large.bin')).equals(bytes)).toBe(true)
+    expect((await testbed.bytes('large.bin')).equals(bytes)).toBe(true)
     await page.reload()
     await unlock(page)
     await nameButton(page, 'large.bin').waitFor()
@@ -148,9 +148,9 @@ describe('uploads', () => {
   })
 
   it('SESS-02 SESS-04 pauses, continues and cancels', async () => {
-    const house = await newLocker()
+    const testbed = await newLocker()
     const { path, bytes } = largeFile('paused.bin', 3)
-    const { page } = await visitFiles(house)
+    const { page } = await visitFiles(testbed)
     const parts = await watchParts(page, 1)
     await picker(page).setInputFiles(path)
     await expect.poll(() => parts.sent).toEqual([0])
@@ -162,7 +162,7 @@ describe('uploads', () => {
     await click(page, 'Continue all')
     await page.getByText('1 of 1 file').waitFor()
     expect(rest.sent.toSorted()).toEqual([1, 2])
-    expect((await house.bytes('paused.bin')).equals(bytes)).toBe(true)
+    expect((await testbed.bytes('paused.bin')).equals(bytes)).toBe(true)
 
     await page.unroute('**/parts?*')
     await watchParts(page, 0)
@@ -176,15 +176,15 @@ describe('uploads', () => {
     expect(await page.getByText('cancelled.bin').count()).toBe(0)
   })
 
-  it('SESS-04 T-76 goes on behind other pages, and ends with the lock', async () => {
-    const house = await newLocker()
-    const { page } = await visitFiles(house)
+  it('SESS-04 T-68 goes on behind other pages, and ends with the lock', async () => {
+    const testbed = await newLocker()
+    const { page } = await visitFiles(testbed)
     const uploads = page.getByRole('region', { name: 'Uploads', exact: true })
     const parts = await watchParts(page, 1)
     await picker(page).setInputFiles(largeFile('locked.bin', 2).path)
     await expect.poll(() => parts.sent).toEqual([0])
     await page.getByRole('navigation').getByRole('link', { name: 'Locker', exact: true }).click()
-    const link = page.getByRole('link', { name: house.locker.locker_id })
+    const link = page.getByRole('link', { name: testbed.locker.locker_id })
     await link.waitFor()
     // The document is asked whether it may be left, whatever page it shows.
     expect(await page.evaluate(() => dispatchEvent(new Event('beforeunload', { cancelable: true })))).toBe(false)
@@ -194,19 +194,19 @@ describe('uploads', () => {
     parts.release()
     await unlock(page)
     await page.getByRole('region', { name: 'Unfinished uploads' }).getByText('locked.bin').waitFor()
-    expect([await house.names(), await uploads.count()]).toEqual([[], 0])
+    expect([await testbed.names(), await uploads.count()]).toEqual([[], 0])
   })
 
-  it('FILE-03 T-177 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
-    const house = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
-    const { page } = await visitFiles(house)
+  it('FILE-03 T-17 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
+    const testbed = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
+    const { page } = await visitFiles(testbed)
     await nameButton(page, 'a.txt').waitFor()
     await picker(page).setInputFiles([textFile('a.txt', 'new'), textFile('b.txt', 'new'), textFile('c.txt', 'new')])
     await dialog(page).getByText('2 files with these names already exist').waitFor()
     await expectGoodLooks(page, 'files-conflicts')
     await click(page, 'Keep both')
     await page.getByText('3 of 3 files').waitFor()
-    expect(await house.names()).toEqual(['a (2).txt', 'a.txt', 'b (2).txt', 'b.txt', 'c.txt'])
+    expect(await testbed.names()).toEqual(['a (2).txt', 'a.txt', 'b (2).txt', 'b.txt', 'c.txt'])
     await picker(page).setInputFiles([textFile('no:colon.txt'), textFile('fine.txt')])
     await page.getByText('4 of 5 files').waitFor()
     expect(await page.getByText("The name must not contain ':'.").count()).toBe(1)
@@ -236,12 +236,12 @@ describe('the list', () => {
   const shownNames = (page: Page) => page.locator('.files-box .filename').allTextContents()
 
   it('FILE-13 leads through folders with the keyboard, sorts and searches', async () => {
-    const house = await newLocker({
+    const testbed = await newLocker({
       'docs/2026/plan.txt': 'plan',
       'docs/letter.txt': 'a longer letter',
       'Zeta.md': '#',
     })
-    const { page } = await visitFiles(house)
+    const { page } = await visitFiles(testbed)
     await nameButton(page, 'docs').waitFor()
     expect(await shownNames(page)).toEqual(['Zeta.md', 'docs'])
     await page.getByRole('row').nth(1).focus()
@@ -266,9 +266,9 @@ describe('the list', () => {
     expectCalm(page)
   })
 
-  it('FILE-13 T-75 selects and deletes with the keyboard, after a while in which that can be undone', async () => {
-    const house = await newLocker({ 'docs/a.txt': 'a', 'top.txt': 'top', 'Zeta.md': '#' })
-    const { page } = await visitFiles(house, {})
+  it('FILE-13 T-17 selects and deletes with the keyboard, after a while in which that can be undone', async () => {
+    const testbed = await newLocker({ 'docs/a.txt': 'a', 'top.txt': 'top', 'Zeta.md': '#' })
+    const { page } = await visitFiles(testbed, {})
     const deleteSelected = () =>
       page.getByRole('region', { name: 'Selected files' }).getByRole('button', { name: 'Delete' }).click()
     await nameButton(page, 'top.txt').waitFor()
@@ -288,24 +288,24 @@ describe('the list', () => {
     await page.getByLabel('Select docs').click()
     await deleteSelected()
     await page.clock.runFor(7_000)
-    expect(await house.names()).toContain('top.txt')
+    expect(await testbed.names()).toContain('top.txt')
     await page.clock.runFor(2_000)
     await page.clock.resume()
-    await expect.poll(house.names).toEqual(['Zeta.md'])
+    await expect.poll(testbed.names).toEqual(['Zeta.md'])
     // Whoever deletes and leaves means it.
     await page.getByLabel('Select Zeta.md').click()
     await deleteSelected()
     await page.getByRole('link', { name: 'API', exact: true }).click()
-    await expect.poll(house.names).toEqual([])
+    await expect.poll(testbed.names).toEqual([])
   })
 
   it('FILE-13 reaches any of 100,000 files with few requests', async () => {
-    const house = await newLocker()
+    const testbed = await newLocker()
     const { context } = site.gateway
-    await seedManyFiles(context, house.row, 100_000)
-    await sql`update files set filename = 'flat/' || substr(filename, 13) where locker_id = ${house.locker.locker_id}
+    await seedManyFiles(context, testbed.row, 100_000)
+    await sql`update files set filename = 'flat/' || substr(filename, 13) where locker_id = ${testbed.locker.locker_id}
       and filename >= 'folder-0010'`.execute(writable(context.database.db))
-    const { page } = await visitFiles(house)
+    const { page } = await visitFiles(testbed)
     const asked: string[] = []
     page.on('request', (request) => /\/files\?/.test(request.url()) && asked.push(request.url()))
     await nameButton(page, 'flat').click()
@@ -329,8 +329,8 @@ describe('the list', () => {
 
 describe('a file', () => {
   it('SHORT-05 SHORT-07 is shared for a while by a link and a QR code, which opens it for anybody', async () => {
-    const house = await newLocker({ 'shared.txt': 'for you' })
-    const { page } = await visitFiles(house)
+    const testbed = await newLocker({ 'shared.txt': 'for you' })
+    const { page } = await visitFiles(testbed)
     await nameButton(page, 'shared.txt').click()
     await dialog(page).getByText('for you').waitFor()
     await expectGoodLooks(page, 'files-details')
@@ -349,23 +349,23 @@ describe('a file', () => {
     await page.getByText('Anyone with this link can open every file in the locker. Once the locker is').waitFor()
     await click(page, 'Make a link')
     expect(await dialog(page).locator('code').textContent()).toBe(
-      `${site.url}/view/${house.locker.receipt_id}/shared.txt`,
+      `${site.url}/view/${testbed.locker.receipt_id}/shared.txt`,
     )
     expectCalm(page)
   })
 
   it('FILE-18 is renamed, says which statement it is in, and its proof is computed in the page', async () => {
-    const house = await newLocker({ 'one.txt': '1', 'two.txt': '2' })
-    await house.client.attest(house.locker)
-    const { id } = await house.client.changePublicLink(house.locker, 'rotate')
-    const { page } = await visitFiles(house)
+    const testbed = await newLocker({ 'one.txt': '1', 'two.txt': '2' })
+    await testbed.client.attest(testbed.locker)
+    const { id } = await testbed.client.changePublicLink(testbed.locker, 'rotate')
+    const { page } = await visitFiles(testbed)
     const viewer = dialog(page).getByRole('link', { name: 'Open in a tab' })
     const link = page.getByRole('row').filter({ hasText: 'one.txt' }).getByRole('link')
     await link.getByText('in no. 1').waitFor()
-    expect(await link.getAttribute('href')).toBe(`${site.url}/verify/${house.locker.receipt_id}`)
+    expect(await link.getAttribute('href')).toBe(`${site.url}/verify/${testbed.locker.receipt_id}`)
     await nameButton(page, 'one.txt').click()
     expect(await viewer.getAttribute('href')).toBe(`${site.url}/view/${id}/one.txt`)
-    await house.client.changePublicLink(house.locker, 'close')
+    await testbed.client.changePublicLink(testbed.locker, 'close')
     await click(page, 'Check its proof')
     await page.getByText('leads to the root of the newest statement').waitFor()
     await click(page, 'Rename')
@@ -382,7 +382,7 @@ describe('a file', () => {
     await click(page, 'Check its proof')
     await page.getByText('The newest statement does not name this file yet.').waitFor()
     await expect.poll(() => viewer.count()).toBe(0)
-    expect(await house.names()).toEqual(['sub/three.txt', 'two.txt'])
+    expect(await testbed.names()).toEqual(['sub/three.txt', 'two.txt'])
     await click(page, 'Close')
     await page.getByRole('navigation', { name: 'Folders' }).getByRole('button', { name: 'All files' }).click()
     await page.getByRole('row').filter({ hasText: 'two.txt' }).getByText('likely in no. 1').waitFor()
@@ -394,12 +394,12 @@ describe('a file', () => {
     await click(page, press)
   }
 
-  it('T-59 T-76 is decrypted in the page, as by the command line, until the page is locked', async () => {
-    const house = await newLocker()
+  it('T-59 T-68 is decrypted in the page, as by the command line, until the page is locked', async () => {
+    const testbed = await newLocker()
     const identity = newIdentity()
     const note = await encrypted(Buffer.from('from the command line'), 'note.txt.age', identityKey([identity]))
-    await house.client.put(house.locker, 'note.txt.age', note)
-    const { page } = await visitFiles(house)
+    await testbed.client.put(testbed.locker, 'note.txt.age', note)
+    const { page } = await visitFiles(testbed)
     await nameButton(page, 'note.txt.age').click()
     await click(page, 'Enter the key')
     await giveKey(page, newIdentity(), 'Open with it')
@@ -422,9 +422,9 @@ describe('a file', () => {
   })
 
   it('T-59 is encrypted in the page, and neither it nor the key leaves it', async () => {
-    const house = await newLocker()
+    const testbed = await newLocker()
     const identity = newIdentity()
-    const { page } = await visitFiles(house)
+    const { page } = await visitFiles(testbed)
     const sent: string[] = []
     page.on('request', (request) => sent.push(request.url() + (request.postDataBuffer()?.toString('latin1') ?? '')))
     await click(page, 'Encrypt')
@@ -438,13 +438,13 @@ describe('a file', () => {
     await page.getByRole('button', { name: 'Encrypting with an age key' }).waitFor()
     await picker(page).setInputFiles(textFile('secret.txt', 'nobody reads this on the way'))
     await page.getByText('1 of 1 file').waitFor()
-    const stored = await house.client.get(house.locker, 'secret.txt.age')
+    const stored = await testbed.client.get(testbed.locker, 'secret.txt.age')
     const opened = await decryptedDownload(stored, [identityKey([identity])])
     expect(String(Buffer.from(await opened.bytes()))).toBe('nobody reads this on the way')
     for (const secret of ['nobody reads', identity]) expect(sent.join('\n')).not.toContain(secret)
   })
 
-  it('T-69 whatever it is called and holds, its name is shown as it is and nothing of it runs', async () => {
+  it('T-09 whatever it is called and holds, its name is shown as it is and nothing of it runs', async () => {
     const markup = '<img src=x onerror=alert(1)>.html'
     const html =
       '<!doctype html><script>alert(1)</script><img src="https://elsewhere.example/x.png" onerror="alert(1)">'

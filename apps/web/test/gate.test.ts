@@ -53,7 +53,7 @@ it('LOG-43 raises an alarm where the log has another history than this browser s
   expect(await page.getByRole('alert').count()).toBe(0)
 })
 
-it('LOG-44 is beside the files of the log, works under a prefix, and is linked from the welcome page', async () => {
+it('LOG-40 is beside the files of the log, works under a prefix, and is linked from the welcome page', async () => {
   const typeOf = async (path: string) => (await fetch(site.url + path)).headers.get('content-type')
   expect([await typeOf('/log/checkpoint'), await typeOf('/log')]).toEqual([
     'text/plain; charset=utf-8',
@@ -66,7 +66,7 @@ it('LOG-44 is beside the files of the log, works under a prefix, and is linked f
   expectCalm(page)
 })
 
-it('LOG-31 LOG-35 LOG-48 checks the log of a bundle by a policy that the visitor gives, and names the witnesses', async () => {
+it('LOG-31 LOG-35 checks the log of a bundle by a policy that the visitor gives, and names the witnesses', async () => {
   const { page } = await visit(site, '/verify')
   const root = new URL('../../../', import.meta.url)
   const bundle = readFileSync(new URL('vectors/bundles/log.json', root))
@@ -83,7 +83,7 @@ it('LOG-31 LOG-35 LOG-48 checks the log of a bundle by a policy that the visitor
   expectCalm(page)
 })
 
-it('T-68 OPER-08 LOCK-02 an EVM owner opens a paid locker for the browser with one signature, whatever its clock says', async () => {
+it('T-68 OPER-08 an EVM owner opens a paid locker for the browser with one signature, whatever its clock says', async () => {
   const account = DEV_PAYERS[1]!
   await seedReceipt(site.gateway.context, { owner: signerFromEvmKey(account.privateKey).address })
   const { page, prepared: wallet } = await visit(site, '/locker', undefined, async (page) => {

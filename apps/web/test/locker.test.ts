@@ -61,7 +61,7 @@ function watchSecrets(page: Page) {
 }
 
 describe('with a key', () => {
-  it('T-68 ADD-16 LOCK-12 OPER-07 lists lockers and opens one; the key stays in the page', async () => {
+  it('T-68 ADD-16 lists lockers and opens one; the key stays in the page', async () => {
     await newLocker(payerSigner, [`name:${HOSTILE_NAME}`, '<b>tag</b>'])
     await seedReceipt(site.gateway.context, { owner: PAYER.address })
     const stranger = signerFromSeed((DEMO_PAYERS[2] as DevKey).privateKeyBytes)
@@ -142,7 +142,7 @@ describe('with a key', () => {
     expectCalm(page)
   })
 
-  it('OPER-01 OPER-02 T-36 adds and removes operators, and ends all links and uploads', async () => {
+  it('OPER-02 T-36 adds and removes operators, and ends all links and uploads', async () => {
     const locker = await newLocker()
     const { page } = await visit(site, `/locker/${locker.locker_id}#people`)
     await useKey(page, seedKey(PAYER))
@@ -197,7 +197,7 @@ describe('with a key', () => {
     await expectGoodLooks(page, 'locker-link-replaced')
   })
 
-  it('OPER-03 OPER-04 OPER-05 T-29 says what a key may not do, and lets the owner sign it', async () => {
+  it('OPER-03 OPER-04 says what a key may not do, and lets the owner sign it', async () => {
     const locker = await newLocker()
     const { page } = await visit(site, `/locker/${locker.locker_id}`)
     const operator = DEMO_PAYERS[2] as DevKey
@@ -230,7 +230,7 @@ describe('with a key', () => {
     await page.getByRole('heading', { name: 'Contracts' }).waitFor()
   })
 
-  it('LOCK-04 T-29 says that a locker is missing, frozen, or not what the gateway says, and when to try again', async () => {
+  it('LOCK-04 T-28 says that a locker is missing, frozen, or not what the gateway says, and when to try again', async () => {
     const { page } = await visit(site, '/locker/locker_000000000000')
     await useKey(page, seedKey(PAYER))
     await page.getByText('There is no open locker with this id').first().waitFor()

@@ -1,7 +1,7 @@
 // For tests: the page of the log, and gateways that lie about it.
 
 import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
-import { EMPTY_EDGE, grow, rootOf } from '@svc/protocol/transparency/edge'
+import { EMPTY_FRONTIER, grow, rootOf } from '@svc/protocol/transparency/frontier'
 import { tilePath } from '@svc/protocol/transparency/tiles'
 import { leafHash } from '@svc/protocol/transparency/tree'
 import type { Page } from 'playwright'
@@ -19,8 +19,8 @@ export const lookUp = async (page: Page, text: string) => {
 /** As a gateway that shows another history under the same key. */
 export async function otherLog(count: number): Promise<Map<string, Buffer>> {
   const leaves = Array.from({ length: count }, (_, i) => leafHash(Buffer.from(`another entry ${i}`)))
-  const { edge, tiles } = grow(EMPTY_EDGE, leaves)
-  const checkpoint = await signCheckpoint(LOG_KEY, { size: count, root: rootOf(edge) }, LOG_SIGNER.sign)
+  const { frontier, tiles } = grow(EMPTY_FRONTIER, leaves)
+  const checkpoint = await signCheckpoint(LOG_KEY, { size: count, root: rootOf(frontier) }, LOG_SIGNER.sign)
   const files = tiles.map((tile) => [tilePath(tile), Buffer.from(tile.bytes)] as const)
   return new Map([['checkpoint', Buffer.from(checkpoint)], ...files])
 }

@@ -10,7 +10,7 @@ import { click, dropPaths, expectCalm, visit } from './visit.ts'
 const site = useSite({ landing: 'at once' })
 const folder = useFolder()
 
-it('PAY-01 LOCK-02 FILE-12 SHORT-05 T-63 a person buys, drops files in, attests and shares; a stranger checks it', async () => {
+it('PAY-01 LOCK-02 a person buys, drops files in, attests and shares; a stranger checks it', async () => {
   const photos = join(folder, 'photos')
   mkdirSync(photos)
   writeFileSync(join(photos, 'sum.txt'), 'the sum is 42')

@@ -50,7 +50,7 @@ describe('the chain of statements', () => {
     ])
   const at = (i: number) => chain[i] as EvidenceEnvelope
 
-  it('T-65 is linked where each digest, signature and link was checked, in any order of the list', () => {
+  it('T-38 is linked where each digest, signature and link was checked, in any order of the list', () => {
     expect(drawn(check(chain.toReversed()))).toEqual([
       [1, 'signed', 'first'],
       [2, 'signed', 'linked'],
@@ -66,7 +66,7 @@ describe('the chain of statements', () => {
     expect(drawn(check(chain), { shown })[1]).toEqual([2, 'signed', 'linked', 'here'])
   })
 
-  it('T-65 shows gaps, and what was not loaded or not checked, as what they are', () => {
+  it('T-38 shows gaps, and what was not loaded or not checked, as what they are', () => {
     expect(drawn(check([at(0), at(3)]))).toEqual([
       [1, 'signed', 'first'],
       [4, 'signed', 'gap'],
@@ -81,7 +81,7 @@ describe('the chain of statements', () => {
     expect(drawn([...check([at(0)]), ...unsigned.slice(1)])[1]).toEqual([2, 'listed', 'listed', 'listedOnly'])
   })
 
-  it('T-65 draws a changed, foreign, forked or mislabelled statement as broken', () => {
+  it('T-38 draws a changed, foreign, forked or mislabelled statement as broken', () => {
     const changed = { ...at(1), body: { ...at(1).body, file_count: 7, manifest_file_count: 7 } }
     expect(drawn(check([at(0), changed, at(2), at(3)]))).toEqual([
       [1, 'signed', 'first'],
@@ -105,7 +105,7 @@ describe('the chain of statements', () => {
     expect(node?.anchor).toEqual({ network: 'x', tx: 'y', slot: 1, time: null, isOfStatement: false })
   })
 
-  it('T-65 draws whatever a gateway may send', () => {
+  it('T-38 draws whatever a gateway may send', () => {
     const anything = fc.oneof(
       fc.anything(),
       fc.record({

@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareBundles } from '../src/pages/verify/pictures/compare-bundles.ts'
 import { compareFiles } from '../src/pages/verify/pictures/differences.ts'
-import { createHeldFiles } from '../src/pages/verify/pictures/held-files.ts'
 import { createPathFinder, leadsToStatement, pathOfProof } from '../src/pages/verify/pictures/merkle-path.ts'
+import { createPackedFiles } from '../src/pages/verify/pictures/packed-files.ts'
 
 const leavesOf = (count: number) => Array.from({ length: count }, (_, i) => sha256Hex(String(i)))
 const finderOf = (leaves: readonly string[]) => createPathFinder(leaves.length, (i) => leaves[i] as string)
@@ -34,7 +34,7 @@ describe('the path of a leaf', () => {
     )
   })
 
-  it('T-65 does not lead to a statement when any part of the proof is another', () => {
+  it('T-38 does not lead to a statement when any part of the proof is another', () => {
     const leaves = leavesOf(5)
     const statementRoot = merkleRoot(leaves)
     const proof = merkleProof(merkleLevels(leaves), 4)
@@ -64,7 +64,7 @@ const entry = fc.record({
 })
 const list = fc.uniqueArray(entry, { selector: ({ filename }) => filename, maxLength: 30 }).map(sortedByFilename)
 const holding = (files: ReturnType<typeof sortedByFilename<fcEntry>>) => {
-  const held = createHeldFiles()
+  const held = createPackedFiles()
   held.add(files)
   return held
 }
@@ -77,7 +77,7 @@ const EVERYTHING = {
 } as const
 
 describe('the differences of two statements', () => {
-  it('T-65 account for every file of both lists once, and call nothing renamed that has another content', () => {
+  it('T-38 account for every file of both lists once, and call nothing renamed that has another content', () => {
     fc.assert(
       fc.property(list, list, (before, after) => {
         const { counts, rows } = compareFiles(holding(before), holding(after))
@@ -108,7 +108,7 @@ describe('the differences of two statements', () => {
     )
   })
 
-  it('T-65 are found by kind and by part of a name, a page at a time', () => {
+  it('T-38 are found by kind and by part of a name, a page at a time', () => {
     const file = (filename: string, content = filename) => ({
       filename,
       size_bytes: 1,
@@ -140,7 +140,7 @@ describe('two bundles', () => {
   const compare = async (before: string, after: string) =>
     (await compareBundles({ before: bundle(before), after: bundle(after) }, { pinnedKeys: [] })).comparison
 
-  it('T-65 are compared with what is wrong with each of them', async () => {
+  it('T-38 are compared with what is wrong with each of them', async () => {
     const { refused, ...rest } = await compare('chain-1', 'chain-3')
     expect(refused).toBeNull()
     expect(rest).toMatchObject({
@@ -153,7 +153,7 @@ describe('two bundles', () => {
     expect(altered.after.failed).toContain('the files have another Merkle root than the commitment')
   })
 
-  it('T-65 are refused where one is no bundle or does not show all files', async () => {
+  it('T-38 are refused where one is no bundle or does not show all files', async () => {
     expect(await compare('redacted-chosen', 'chain-1')).toEqual({ refused: { side: 'before', why: null } })
     expect(await compare('chain-1', 'redacted-no-names')).toEqual({ refused: { side: 'after', why: null } })
     const { refused } = await compare('chain-1', 'list-twice-apart')

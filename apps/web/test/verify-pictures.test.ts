@@ -46,7 +46,7 @@ const files = (texts: Record<string, string>) =>
   }))
 
 describe('the picture of the tree', () => {
-  it('T-65 shows the path of a file among thousands, and how each node is computed', async () => {
+  it('T-38 shows the path of a file among thousands, and how each node is computed', async () => {
     const { page } = await visit(site, '/verify')
     await openBundle(page, bundleOf(listedFiles(5000)))
     await showPath(page, 'f0000003')
@@ -79,7 +79,7 @@ describe('the picture of the tree', () => {
     expectCalm(page)
   })
 
-  it('T-65 draws a path to another root as broken, and hostile names as plain text', async () => {
+  it('T-38 draws a path to another root as broken, and hostile names as plain text', async () => {
     const { page } = await visit(site, '/verify')
     const hostile = '<img src=x onerror=alert(1)>\u202Egnp.exe'
     const bundle = bundleOf(files({ 'a.txt': 'one', 'b.txt': 'two', [hostile]: 'three' }))
@@ -108,7 +108,7 @@ describe('the picture of the tree', () => {
 })
 
 describe('the picture of the history', () => {
-  it('T-65 links the statements that were checked here, and marks the one on the page', async () => {
+  it('T-38 links the statements that were checked here, and marks the one on the page', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await openTab(page, 'History')
     await page.getByText('3 statements were recomputed here: each signature and each link holds.').waitFor()
@@ -127,7 +127,7 @@ describe('the picture of the history', () => {
 })
 
 describe('the differences of two statements', () => {
-  it('T-65 says what was added, changed, removed and renamed, with what speaks against it', async () => {
+  it('T-38 says what was added, changed, removed and renamed, with what speaks against it', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await openTab(page, 'Differences')
     expect(await page.getByLabel('Number of the statement').inputValue()).toBe('2')

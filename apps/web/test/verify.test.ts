@@ -64,7 +64,7 @@ const VECTORS_KEY = '3b96e8a182bab9c6691d0b79b7c5399340562ef5a632956abd1277cc144
 const gatewayKeys = async () => (await fetch(`${site.url}/v1/keys`)).text()
 
 describe('the verify page', () => {
-  it('T-63 T-38 checks a receipt of the gateway: grey until keys, files and a node are given, then green', async () => {
+  it('T-61 T-38 checks a receipt of the gateway: grey until keys, files and a node are given, then green', async () => {
     const { page, origins, problems } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await verdict(page, /Nothing failed, but \d+ things were not checked/)
     await page.getByText('Without a key that you trust, anybody could have made this bundle.').waitFor()
@@ -94,7 +94,7 @@ describe('the verify page', () => {
     expect(problems).toEqual([])
   })
 
-  it('T-63 remembers keys in this browser only on request, and forgets them', async () => {
+  it('T-61 remembers keys in this browser only on request, and forgets them', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await page.getByLabel('Open a key file').setInputFiles(file('keys.json', await gatewayKeys()))
     await page.getByLabel('Remember in this browser').check()
@@ -107,7 +107,7 @@ describe('the verify page', () => {
     expect(await page.evaluate(() => localStorage.getItem('svc-trusted-keys'))).toBe(null)
   })
 
-  it('DSSE-09 T-63 saves the statement as other verifiers read it, and says how they check it', async () => {
+  it('DSSE-09 T-61 saves the statement as other verifiers read it, and says how they check it', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await pinKeys(page, await gatewayKeys())
     await page.locator('#key_pinned.fact-passed').waitFor()
@@ -148,7 +148,7 @@ describe('the verify page', () => {
     expectCalm(page)
   })
 
-  it('LOG-31 LOG-48 says what is wrong with a log key or a policy, and that a key alone names no witness', async () => {
+  it('LOG-31 LOG-35 says what is wrong with a log key or a policy, and that a key alone names no witness', async () => {
     const { page } = await visit(site, '/verify')
     const root = new URL('../../../', import.meta.url)
     await choose(page, readFileSync(new URL('vectors/bundles/log.json', root), 'utf8'))
@@ -242,7 +242,7 @@ describe('the verify page', () => {
     expectCalm(page)
   })
 
-  it('T-63 a hostile bundle runs nothing, requests nothing, and leaves the page usable', async () => {
+  it('T-61 a hostile bundle runs nothing, requests nothing, and leaves the page usable', async () => {
     const { page } = await visit(site, '/verify')
     const hostile = ofTexts({
       '<img src=x onerror="document.title=1">.txt': 'a',
@@ -283,7 +283,7 @@ describe('the verify page', () => {
     expectCalm(page)
   })
 
-  it('T-38 T-63 what was found with other keys or another node does not stay, also after a cancelled check', async () => {
+  it('T-38 T-61 what was found with other keys or another node does not stay, also after a cancelled check', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await verdict(page, /Nothing failed/)
     await pinKeys(page, await gatewayKeys())
@@ -297,7 +297,7 @@ describe('the verify page', () => {
     await expectGoodLooks(page, 'verify-outdated')
   })
 
-  it('T-63 keeps the chosen files when keys or a node are given while it hashes, or when it is cancelled', async () => {
+  it('T-61 keeps the chosen files when keys or a node are given while it hashes, or when it is cancelled', async () => {
     // Hashing lasts until the test lets it begin: the page's messages to its worker are held back.
     const holdHashing = () => {
       const held: (() => void)[] = []
@@ -337,7 +337,7 @@ describe('the verify page', () => {
     expect(problems).toEqual([])
   })
 
-  it('T-63 works in a worker, shows how far it is, and can be cancelled', async () => {
+  it('T-61 works in a worker, shows how far it is, and can be cancelled', async () => {
     const { page, problems } = await visit(site, '/verify')
     // The bundle arrives in two halves, so that the page is seen at work.
     const files = listedFiles(100_000)
@@ -386,7 +386,7 @@ describe('the verify page', () => {
 })
 
 describe('the saved copy', () => {
-  it('T-64 is one file with a published hash, and works from a disk without a network', async () => {
+  it('T-61 is one file with a published hash, and works from a disk without a network', async () => {
     const index = (await (await fetch(`${site.url}/.well-known/svc.json`)).json()) as {
       verify_page: { url: string; sha256: string }
     }
@@ -413,7 +413,7 @@ describe('the saved copy', () => {
     expect(readFileSync(file, 'utf8')).not.toContain(process.cwd())
   })
 
-  it('T-64 runs nothing but its own script', async () => {
+  it('T-61 runs nothing but its own script', async () => {
     const html = await (await fetch(`${site.url}/verify.html`)).text()
     const file = join(folder, 'altered.html')
     writeFileSync(file, html.replace('<div id="root">', '<script>document.title="altered"</script><div id="root">'))

@@ -27,11 +27,11 @@ describe('what a file is', () => {
     ['a.txt', 'text/plain', 'a\0b', 'other', true],
     ['a.jpg.age', 'image/jpeg', 'age-encryption.org/v1\n-> X', 'encrypted', false],
     ['a.jpg', 'image/jpeg', '', 'empty', false],
-  ])('T-73 %s, declared as %s, is known by its bytes', (filename, type, head, kind, isDisguised) => {
+  ])('T-09 %s, declared as %s, is known by its bytes', (filename, type, head, kind, isDisguised) => {
     expect(of(filename, type, head)).toMatchObject({ kind, isDisguised })
   })
 
-  it('T-73 a character that is cut at the end of the first bytes is no reason to doubt a text', () => {
+  it('T-09 a character that is cut at the end of the first bytes is no reason to doubt a text', () => {
     expect(of('a', '', 'caf\xc3')).toMatchObject({ kind: 'text', charset: 'utf-8' })
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sayingOf } from '../src/pages/view/saying.ts'
+import { proofStatus } from '../src/pages/view/proof-status.ts'
 import { texts } from '../src/texts/en/view.ts'
 
 const t = texts.proof
@@ -11,12 +11,12 @@ const ANCHOR = { block_time: 1_760_000_000 }
 const title = (
   proof: unknown,
   { recorded = null, computed = null, size = 4 }: { recorded?: string | null; computed?: string | null; size?: number },
-) => sayingOf({ proof }, { size, hash: recorded }, computed).title
+) => proofStatus({ proof }, { size, hash: recorded }, computed).title
 
 describe('what the viewer says of a proof', () => {
   const proof = { file_entry: ENTRY, anchor: ANCHOR }
 
-  it('T-73 is proven only when the hash of the bytes is the one of the proof', () => {
+  it('T-09 is proven only when the hash of the bytes is the one of the proof', () => {
     expect(title(proof, { recorded: HASH })).toBe(t.proven)
     expect(title(proof, { computed: HASH })).toBe(t.proven)
     expect(title({ ...proof, anchor: null }, { computed: HASH })).toBe(t.signed)
@@ -40,12 +40,12 @@ describe('what the viewer says of a proof', () => {
     { file_entry: { size_bytes: '4', content_hash: HASH } },
     { file_entry: { size_bytes: 4, content_hash: 4 } },
     { file_entry: { size_bytes: 4 }, anchor: ANCHOR },
-  ])('T-73 an answer that is no proof says nothing: %j', (answer) => {
+  ])('T-09 an answer that is no proof says nothing: %j', (answer) => {
     expect(title(answer, { recorded: HASH, computed: HASH })).toBe(t.failed)
   })
 
-  it.each([null, 0, 'yesterday', 1e30, Number.NaN])('T-73 a time that is none is not shown: %j', (block_time) => {
-    const said = sayingOf({ proof: { file_entry: ENTRY, anchor: { block_time } } }, { size: 4, hash: HASH }, HASH)
+  it.each([null, 0, 'yesterday', 1e30, Number.NaN])('T-09 a time that is none is not shown: %j', (block_time) => {
+    const said = proofStatus({ proof: { file_entry: ENTRY, anchor: { block_time } } }, { size: 4, hash: HASH }, HASH)
     expect(said).toEqual({ tone: 'good', title: t.proven, text: t.published })
   })
 })

@@ -53,7 +53,7 @@ const listed = (page: Page) => page.getByRole('region', { name: 'Files of this u
 const compared = (page: Page) => page.getByText('Matches what was received').waitFor()
 
 describe('the viewer of an upload', () => {
-  it('ADD-19 SESS-03 T-61 shows the first file, lists the others, and says until when', async () => {
+  it('ADD-19 SESS-03 shows the first file, lists the others, and says until when', async () => {
     const { page } = await visit(site, viewer)
     await compared(page)
     await page.getByText('Twelve boats came in.').waitFor()

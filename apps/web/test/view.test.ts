@@ -82,7 +82,7 @@ describe('the viewer', () => {
   })
 
   it.each(['page.html', 'drawing.svg', 'notes.md', 'report.pdf'])(
-    'T-73 nothing in %s runs or asks for anything',
+    'T-09 nothing in %s runs or asks for anything',
     async (filename) => {
       const asked: string[] = []
       const { page } = await visit(site, viewPath(filename), undefined, async (page) => {
@@ -118,7 +118,7 @@ describe('the viewer', () => {
     },
   )
 
-  it('T-82 a stored script or style does not load into our pages', async () => {
+  it('T-09 a stored script or style does not load into our pages', async () => {
     const { page } = await visit(site, '/')
     const answers: [string, number][] = []
     page.on('response', (response) => {
@@ -150,7 +150,7 @@ describe('the viewer', () => {
     expect(answers).not.toContainEqual(['run.css', 200])
   })
 
-  it.each(HOSTILE)('T-73 shows the hostile filename %j as what it is, and finds its file', async (filename) => {
+  it.each(HOSTILE)('T-09 shows the hostile filename %j as what it is, and finds its file', async (filename) => {
     const { page } = await visit(site, viewPath(filename))
     await compared(page)
     expect(await content(page).textContent()).toContain(`content of ${filename}`)
@@ -219,7 +219,7 @@ describe('the viewer', () => {
     await expectGoodLooks(page, 'view-unproven')
   })
 
-  it('T-73 says so when the bytes are not those of the recorded hash', async () => {
+  it('T-09 says so when the bytes are not those of the recorded hash', async () => {
     const { page } = await visit(site, viewPath('hello.txt'), undefined, (page) =>
       page.route('**/f/hello.txt', async (route) => route.fulfill({ response: await route.fetch(), body: 'hellO' })),
     )

@@ -1,5 +1,5 @@
 import { witnessEndpoints } from '@svc/api/witness'
-import { flood, openEndpoints, type StrangerRequest } from '@svc/devnet/services/flood'
+import { type AnonymousRequest, flood, openEndpoints } from '@svc/devnet/services/flood'
 import { startTestWitness, type TestWitness } from '@svc/devnet/services/witness'
 import { countRows } from '@svc/devnet/table-names'
 import type { Kysely } from 'kysely'
@@ -18,9 +18,9 @@ beforeAll(async () => {
 })
 afterAll(() => witness.stop())
 
-const checkpoint = (body: string): StrangerRequest => ({ method: 'POST', path: '/add-checkpoint', body })
+const checkpoint = (body: string): AnonymousRequest => ({ method: 'POST', path: '/add-checkpoint', body })
 
-type Answered = [request: StrangerRequest, status: number]
+type Answered = [request: AnonymousRequest, status: number]
 
 /** By the name of the endpoint: requests of which any number changes nothing, and how each is answered. */
 const BOUNDS: Readonly<Record<string, () => Promise<Answered[]> | Answered[]>> = {

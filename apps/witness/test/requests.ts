@@ -4,7 +4,7 @@ import { toBase64 } from '@svc/protocol/bytes'
 import { testKey } from '@svc/protocol/test/transparency/keys'
 import { memoryLog } from '@svc/protocol/test/transparency/trees'
 import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
-import { rootOf } from '@svc/protocol/transparency/edge'
+import { rootOf } from '@svc/protocol/transparency/frontier'
 import { formatKey } from '@svc/protocol/transparency/note'
 import { proveConsistency } from '@svc/protocol/transparency/prove'
 import type { Hash, TreeHead } from '@svc/protocol/transparency/tree'
@@ -28,7 +28,7 @@ export function requestBody(oldSize: number, proof: readonly Hash[], checkpoint:
 export function testLog(name: string) {
   const { key, sign } = testKey(name, 'log')
   const treeAt = (size: number) => memoryLog(size === 0 ? [] : [size])
-  const headAt = (size: number): TreeHead => ({ size, root: rootOf(treeAt(size).edge) })
+  const headAt = (size: number): TreeHead => ({ size, root: rootOf(treeAt(size).frontier) })
   const signHead = (head: TreeHead) => signCheckpoint(key, head, sign)
   const prove = (from: number, to: number) => proveConsistency(from, to, treeAt(to).readTile)
   return {

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises'
 import { lockersOf } from '../mixed/ledger.ts'
 import type { Shopper } from '../mixed/shopper.ts'
 import type { Check } from './check.ts'
-import type { World } from './world.ts'
+import type { Testbed } from './testbed.ts'
 
 const HOUR_MS = 3_600_000
 /** Longer than an upload session may be open, and an upload under way. */
@@ -16,25 +16,25 @@ const FIRST_HOURS = 50
 const PASSES = 12
 const POLLS_PER_PASS = 20
 
-export async function auditObjects(world: World, shopper: Shopper): Promise<Check> {
+export async function auditObjects(testbed: Testbed, shopper: Shopper): Promise<Check> {
   const referenced = (await countReferences(shopper)) - shopper.ledger.restores.undeleted
   const isRestored = shopper.ledger.losses.length > 0
   const check: Check = { promise: 'no bytes are orphaned for ever', looked: referenced, broken: [] }
-  await Promise.all(world.replicas.map((replica) => replica.kill()))
-  const [sweeper] = world.replicas
+  await Promise.all(testbed.replicas.map((replica) => replica.kill()))
+  const [sweeper] = testbed.replicas
   for (let pass = 0; pass < PASSES; pass++) {
     // What one sweep releases, a later one removes.
     const jumpMs = (FIRST_HOURS + pass) * HOUR_MS
-    world.storj.setClock(jumpMs)
+    testbed.storj.setClock(jumpMs)
     await sweeper!.start({ clock: { jumpMs, afterMs: 0 }, variables: { CLOCK_TOLERANCE_SECONDS: '0' } })
     for (let poll = 0; poll < POLLS_PER_PASS; poll++) {
-      const spare = countStored(world) - referenced
+      const spare = countStored(testbed) - referenced
       // What was stored since a backup that was restored is known to nobody.
-      if ((spare === 0 && world.storj.uploads() === 0) || (isRestored && spare >= 0)) return check
+      if ((spare === 0 && testbed.storj.uploads() === 0) || (isRestored && spare >= 0)) return check
       await setTimeout(500)
     }
   }
-  check.broken.push(`${countStored(world)} objects and ${world.storj.uploads()} uploads for ${referenced} files`)
+  check.broken.push(`${countStored(testbed)} objects and ${testbed.storj.uploads()} uploads for ${referenced} files`)
   return check
 }
 
@@ -51,7 +51,7 @@ async function countReferences(shopper: Shopper): Promise<number> {
   return count
 }
 
-function countStored({ storageFolder, storj }: World): number {
+function countStored({ storageFolder, storj }: Testbed): number {
   const files = readdirSync(storageFolder, { recursive: true, encoding: 'utf8' })
   // A sweep may remove one meanwhile.
   const isFile = (name: string) => statSync(join(storageFolder, name), { throwIfNoEntry: false })?.isFile()

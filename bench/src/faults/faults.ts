@@ -6,14 +6,14 @@ import type { Ledger } from '../mixed/ledger.ts'
 import type { Random } from '../mixed/random.ts'
 import { cutOff, lying } from './node-lies.ts'
 import { restoreDatabase } from './restore.ts'
-import type { World } from './world.ts'
+import type { Testbed } from './testbed.ts'
 
 interface Fault {
   name: FaultName
   /** Why it cannot be made here; null when it can. */
-  obstacle(world: World): string | null
+  obstacle(testbed: Testbed): string | null
   /** Resolves when it is over. */
-  happen(world: World, random: Random, ledger: Ledger): Promise<void>
+  happen(testbed: Testbed, random: Random, ledger: Ledger): Promise<void>
 }
 
 export const FAULT_NAMES = ['postgres', 'rpc-cut', 'rpc-lies', 'provider', 'disk', 'clock', 'restore'] as const

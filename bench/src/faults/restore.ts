@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Ledger, lockersOf } from '../mixed/ledger.ts'
 import type { Random } from '../mixed/random.ts'
-import type { World } from './world.ts'
+import type { Testbed } from './testbed.ts'
 
 const ASK_EVERY_MS = 200
 const CURRENT_WITHIN_MS = 120_000
@@ -14,14 +14,14 @@ const REFUSED_MS = 32_000
 
 type Possible = Set<string | null>
 
-export async function restoreDatabase(world: World, random: Random, ledger: Ledger): Promise<void> {
-  const { backups, replicas } = world
+export async function restoreDatabase(testbed: Testbed, random: Random, ledger: Ledger): Promise<void> {
+  const { backups, replicas } = testbed
   const since = performance.now()
   const before = filesOf(ledger)
-  await world.undisturbed(() => backups.take())
+  await testbed.undisturbed(() => backups.take())
   const after = filesOf(ledger)
   await setTimeout(random.between(1000, 12_000))
-  await world.undisturbed(async () => {
+  await testbed.undisturbed(async () => {
     do {
       await Promise.all(replicas.map((replica) => replica.kill()))
       await backups.restore()
@@ -29,8 +29,8 @@ export async function restoreDatabase(world: World, random: Random, ledger: Ledg
       forgetFiles(ledger, [before, after])
       await Promise.all(replicas.map((replica) => replica.start()))
       await Promise.all(replicas.map(({ url }) => expectReadOnly(url, ledger)))
-      for (let pass = 0; pass < replicas.length; pass++) await replayAll(world, random, ledger)
-      await untilCurrent(world, ledger)
+      for (let pass = 0; pass < replicas.length; pass++) await replayAll(testbed, random, ledger)
+      await untilCurrent(testbed, ledger)
     } while (random.chance(0.5))
     // A gateway that is killed meanwhile would refuse them for as long again.
     await setTimeout(REFUSED_MS)
@@ -62,14 +62,14 @@ async function expectReadOnly(url: string, ledger: Ledger): Promise<void> {
 }
 
 /** The journals of all replicas, some of them more than once, at once or one after the other. */
-async function replayAll(world: World, random: Random, ledger: Ledger): Promise<void> {
-  const work = world.replicas.map((_, i) => async () => {
+async function replayAll(testbed: Testbed, random: Random, ledger: Ledger): Promise<void> {
+  const work = testbed.replicas.map((_, i) => async () => {
     for (; random.chance(0.5); ledger.restores.killedReplays++) {
-      const killed = world.replay(i)
+      const killed = testbed.replay(i)
       await setTimeout(random.below(LONGEST_REPLAY_MS))
       await killed.kill()
     }
-    const { stdout, stderr } = await world.replay(i).ended
+    const { stdout, stderr } = await testbed.replay(i).ended
     ledger.restores.replays++
     ledger.restores.last = stdout + stderr
   })
@@ -77,7 +77,7 @@ async function replayAll(world: World, random: Random, ledger: Ledger): Promise<
   else for (const replay of work) await replay()
 }
 
-async function untilCurrent({ replicas }: World, ledger: Ledger): Promise<void> {
+async function untilCurrent({ replicas }: Testbed, ledger: Ledger): Promise<void> {
   for (const { url } of replicas)
     if ((await pollState(url, (state) => state === 'current')) !== 'current') {
       const health = await fetch(`${url}/health`, { headers: { connection: 'close' } })

@@ -11,7 +11,7 @@ import { auditAll } from './audit.ts'
 import { auditObjects } from './audit-objects.ts'
 import type { Check } from './check.ts'
 import { FAULTS, type FaultName } from './faults.ts'
-import { type Engine, PROVIDERS, startWorld, type World } from './world.ts'
+import { type Engine, PROVIDERS, startTestbed, type Testbed } from './testbed.ts'
 
 export interface FaultsOptions {
   engine: Engine
@@ -57,32 +57,32 @@ export async function runFaults(
 ): Promise<Summary> {
   const { engine, replicas } = options
   say(`starting ${replicas} gateway${replicas > 1 ? 's' : ''} on ${engine}…`)
-  const world = await startWorld(engine, replicas)
+  const testbed = await startTestbed(engine, replicas)
   const stopped = Promise.withResolvers<never>()
   stop.addEventListener('abort', () => stopped.reject(new Error('stopped')))
   if (stop.aborted) stopped.reject(new Error('stopped'))
   try {
-    return await Promise.race([runIn(world, options, say), stopped.promise])
+    return await Promise.race([runIn(testbed, options, say), stopped.promise])
   } finally {
-    await world.stop()
+    await testbed.stop()
   }
 }
 
-async function runIn(world: World, options: FaultsOptions, say: (line: string) => void): Promise<Summary> {
+async function runIn(testbed: Testbed, options: FaultsOptions, say: (line: string) => void): Promise<Summary> {
   const startedAt = performance.now()
   const { rounds, seed } = options
   const random = seededRandom(seed)
   const ledger = createLedger()
   const answers: Record<string, number> = {}
   const client = createClient({
-    replica: () => random.pick(world.replicas).url,
+    replica: () => random.pick(testbed.replicas).url,
     observe: (observation) => tally(answers, observation),
     timeoutMs: TIMEOUT_MS,
   })
   const shopperOf = (own: Random, replayShare: number) =>
     createShopper({
       client,
-      chains: world.chains,
+      chains: testbed.chains,
       ledger,
       random: own,
       providers: PROVIDERS,
@@ -95,7 +95,7 @@ async function runIn(world: World, options: FaultsOptions, say: (line: string) =
   )
   const failed = Promise.all(buyers).then(() => {})
   const show = (round: number) => say(`${round}/${rounds} kills: ${progress()}`)
-  const making = makeFaults(world, options, random, { ledger, acknowledgements, show })
+  const making = makeFaults(testbed, options, random, { ledger, acknowledgements, show })
   const faults = await Promise.race([making, failed.then(never)])
   say('waiting for the buyers to finish…')
   shopping.abort()
@@ -104,8 +104,8 @@ async function runIn(world: World, options: FaultsOptions, say: (line: string) =
   const acknowledged = countLedger(ledger)
   say(`auditing ${JSON.stringify(acknowledged)}`)
   const auditor = shopperOf(random, 0)
-  const checks = await auditAll(auditor, world.chains.primary.url)
-  checks.push(neverOurFault(seen), await auditObjects(world, auditor))
+  const checks = await auditAll(auditor, testbed.chains.primary.url)
+  checks.push(neverOurFault(seen), await auditObjects(testbed, auditor))
   return {
     options,
     seconds: Math.round((performance.now() - startedAt) / 1000),
@@ -117,7 +117,7 @@ async function runIn(world: World, options: FaultsOptions, say: (line: string) =
     answers: seen,
     checks,
     isGood: checks.every(({ broken }) => broken.length === 0),
-    logFile: world.logFile,
+    logFile: testbed.logFile,
   }
 
   /** Waits for this many more good answers, or for a while. */
@@ -163,34 +163,34 @@ interface Under {
 
 /** Kills gateways, one after the other, while the other faults come and go. */
 async function makeFaults(
-  world: World,
+  testbed: Testbed,
   { rounds, faults, seed }: FaultsOptions,
   random: Random,
   { ledger, acknowledgements, show }: Under,
 ): Promise<Record<string, number | string>> {
   const happened: Record<string, number | string> = {}
   const possible = faults.filter((name) => {
-    const obstacle = FAULTS[name].obstacle(world)
+    const obstacle = FAULTS[name].obstacle(testbed)
     happened[name] = obstacle ?? 0
     return obstacle === null
   })
   const isOver = new AbortController()
-  const others = failInTurn({ world, ledger, random: seededRandom(seed + 1000) }, possible, happened, isOver.signal)
+  const others = failInTurn({ testbed, ledger, random: seededRandom(seed + 1000) }, possible, happened, isOver.signal)
   await Promise.all([others, killInTurn()])
-  await Promise.all(world.replicas.map((replica) => replica.start()))
+  await Promise.all(testbed.replicas.map((replica) => replica.start()))
   return happened
 
   async function killInTurn(): Promise<void> {
-    const starts = new Map(world.replicas.map((replica) => [replica, Promise.resolve()]))
+    const starts = new Map(testbed.replicas.map((replica) => [replica, Promise.resolve()]))
     for (let round = 1; round <= rounds; round++) {
-      const replica = random.pick(world.replicas)
+      const replica = random.pick(testbed.replicas)
       // With one of the others there, the load goes on. A lone gateway is sometimes killed while it starts.
       const ready = [...starts].filter(([other]) => other !== replica).map(([, start]) => start)
       if (ready.length > 0) await Promise.race(ready)
       else if (random.chance(KILLED_READY)) await starts.get(replica)
       await acknowledgements(random.below(MOST_BETWEEN_KILLS))
       await setTimeout(random.below(LONGEST_CALM_MS))
-      const start = await world.undisturbed(async () => {
+      const start = await testbed.undisturbed(async () => {
         await replica.kill()
         return { ready: replica.start() }
       })
@@ -206,7 +206,7 @@ async function makeFaults(
 
 /** Each kind at least once, in an order of its own in every turn. */
 async function failInTurn(
-  { world, ledger, random }: { world: World; ledger: Ledger; random: Random },
+  { testbed, ledger, random }: { testbed: Testbed; ledger: Ledger; random: Random },
   names: readonly FaultName[],
   happened: Record<string, number | string>,
   stop: AbortSignal,
@@ -215,7 +215,7 @@ async function failInTurn(
   do {
     for (const name of random.shuffled(names)) {
       await setTimeout(random.between(200, 2000))
-      await FAULTS[name].happen(world, random, ledger)
+      await FAULTS[name].happen(testbed, random, ledger)
       happened[name] = Number(happened[name]) + 1
     }
   } while (!stop.aborted)

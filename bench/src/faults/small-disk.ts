@@ -35,7 +35,7 @@ export function mountSmallDisk(folder: string): SmallDisk | null {
       }
     },
     free: () => rm(ballast, { force: true }),
-    // Lazily: a process that was just killed may still have a file open.
+    // Lazy: a process that was just killed may still have a file open.
     unmount: () => void spawnSync('umount', ['-l', folder]),
   }
 }

@@ -10,7 +10,7 @@ import { confirmation } from '../mixed/purchase.ts'
 import type { Shopper } from '../mixed/shopper.ts'
 import { publicPath } from '../mixed/uploads.ts'
 import { createPace, paced } from './pace.ts'
-import { FIRST_FILE, type LoadWorld } from './setup.ts'
+import { FIRST_FILE, type LoadDependencies } from './setup.ts'
 import { createRecorder } from './stats.ts'
 
 export interface Neighbour {
@@ -31,17 +31,17 @@ const WAITING_CALLERS = 24
 const TOLERATED_MS = 30
 
 export async function measureNeighbours(
-  world: LoadWorld,
+  testbed: LoadDependencies,
   rate: number,
   say: (line: string) => void,
 ): Promise<Neighbour[]> {
-  const [locker] = world.lockers.untouched as [LockerEntry]
+  const [locker] = testbed.lockers.untouched as [LockerEntry]
   const paths = [publicPath(locker, FIRST_FILE), `/v1/storage/verify?receipt_id=${locker.receiptId}`, '/v1/keys']
   const neighbours: Neighbour[] = []
   for (const [name, beSlow] of SLOW) {
-    const before = await measureOthers(world, rate, paths)
-    const end = await beSlow(world)
-    const meanwhile = await measureOthers(world, rate, paths)
+    const before = await measureOthers(testbed, rate, paths)
+    const end = await beSlow(testbed)
+    const meanwhile = await measureOthers(testbed, rate, paths)
     await end()
     const isHarmful = meanwhile.errors > 0 || meanwhile.p99 > 1.5 * before.p99 + TOLERATED_MS
     say(`  ${name}: p99 of the others ${before.p99.toFixed(0)} ms before, ${meanwhile.p99.toFixed(0)} ms meanwhile`)
@@ -50,7 +50,7 @@ export async function measureNeighbours(
   return neighbours
 }
 
-async function measureOthers({ client, observeBy }: LoadWorld, rate: number, paths: readonly string[]) {
+async function measureOthers({ client, observeBy }: LoadDependencies, rate: number, paths: readonly string[]) {
   const recorder = createRecorder()
   const own = paced(client, createPace(rate))
   observeBy((seen) => seen.operation === 'other' && recorder.observe(seen))
@@ -66,14 +66,14 @@ async function measureOthers({ client, observeBy }: LoadWorld, rate: number, pat
 }
 
 /** Each begins, and returns what ends it. */
-const SLOW: [string, (world: LoadWorld) => Promise<() => Promise<void>>][] = [
+const SLOW: [string, (testbed: LoadDependencies) => Promise<() => Promise<void>>][] = [
   ['slow client', slowClients],
-  ['slow provider', (world) => slowDependency(world, 'silent provider', useStore)],
-  ['slow chain', (world) => slowDependency(world, 'slow chain', useChain)],
+  ['slow provider', (testbed) => slowDependency(testbed, 'silent provider', useStore)],
+  ['slow chain', (testbed) => slowDependency(testbed, 'slow chain', useChain)],
 ]
 
 /** Uploads that send a byte now and then, and downloads that are not read. */
-async function slowClients({ gateway, lockers }: LoadWorld): Promise<() => Promise<void>> {
+async function slowClients({ gateway, lockers }: LoadDependencies): Promise<() => Promise<void>> {
   const { hostname, port } = new URL(gateway.url)
   const [locker] = lockers.untouched as [LockerEntry]
   const path = publicPath(locker, FIRST_FILE)
@@ -100,9 +100,9 @@ async function slowClients({ gateway, lockers }: LoadWorld): Promise<() => Promi
 
 /** Callers who need what is slow, all the time. */
 async function slowDependency(
-  { others, shopper, client, lockers }: LoadWorld,
+  { others, shopper, client, lockers }: LoadDependencies,
   order: string,
-  use: (shopper: Shopper, lockers: LoadWorld['lockers'], i: number) => Promise<unknown>,
+  use: (shopper: Shopper, lockers: LoadDependencies['lockers'], i: number) => Promise<unknown>,
 ): Promise<() => Promise<void>> {
   others.tell(order)
   let isOver = false
@@ -120,7 +120,7 @@ async function slowDependency(
   }
 }
 
-function useStore(shopper: Shopper, { storj }: LoadWorld['lockers'], i: number): Promise<unknown> {
+function useStore(shopper: Shopper, { storj }: LoadDependencies['lockers'], i: number): Promise<unknown> {
   const locker = storj[i % storj.length] as LockerEntry
   return shopper.client.read({ operation: 'slow', method: 'GET', path: publicPath(locker, FIRST_FILE) })
 }

@@ -2,7 +2,7 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { LoadWorld } from './setup.ts'
+import type { LoadDependencies } from './setup.ts'
 
 export interface Overload {
   /** Requests per second that were sent, and those that were served. */
@@ -47,7 +47,7 @@ const CALM = { connections: 4, burstSeconds: 1, seconds: 6, pauseMs: 0 }
  */
 const FLOOD = { connections: 400, burstSeconds: 3, seconds: 12, pauseMs: 250 }
 
-export async function overload({ gateway, lockers }: LoadWorld, say: (line: string) => void): Promise<Overload> {
+export async function overload({ gateway, lockers }: LoadDependencies, say: (line: string) => void): Promise<Overload> {
   const paths = lockers.untouched.flatMap(({ receiptId }) => [
     `/v1/storage/verify?receipt_id=${receiptId}`,
     `/v1/storage/statements?receipt_id=${receiptId}`,

@@ -1,14 +1,14 @@
 // The phases of a load run, one after the other.
 
 import { setTimeout } from 'node:timers/promises'
-import type { Engine } from '../faults/world.ts'
+import type { Engine } from '../faults/testbed.ts'
 import { shop } from '../mixed/buyer.ts'
 import type { LockerEntry } from '../mixed/ledger.ts'
 import { PRIMARY_PAYERS } from '../mixed/purchase.ts'
 import { measureNeighbours, type Neighbour } from './neighbours.ts'
 import { type Overload, overload } from './overload.ts'
 import { createPace, type Pace, paced } from './pace.ts'
-import { type LoadWorld, startLoadWorld } from './setup.ts'
+import { type LoadDependencies, startLoadDependencies } from './setup.ts'
 import { ALL, createRecorder, type OperationStats } from './stats.ts'
 import { type UsageReport, watchUsage } from './usage.ts'
 
@@ -53,41 +53,45 @@ export async function runLoad(
   stop: AbortSignal,
 ): Promise<LoadResult> {
   say(`starting a gateway on ${options.engine}…`)
-  const world = await startLoadWorld(options.engine, SEED)
+  const testbed = await startLoadDependencies(options.engine, SEED)
   const stopped = Promise.withResolvers<never>()
   stop.addEventListener('abort', () => stopped.reject(new Error('stopped')))
   if (stop.aborted) stopped.reject(new Error('stopped'))
   try {
-    return await Promise.race([runIn(world, options, say), stopped.promise])
+    return await Promise.race([runIn(testbed, options, say), stopped.promise])
   } finally {
-    await world.stop()
+    await testbed.stop()
   }
 }
 
-async function runIn(world: LoadWorld, options: LoadOptions, say: (line: string) => void): Promise<LoadResult> {
+async function runIn(
+  testbed: LoadDependencies,
+  options: LoadOptions,
+  say: (line: string) => void,
+): Promise<LoadResult> {
   const pace = createPace(FIRST_RATE)
   const shopping = new AbortController()
-  const buyers = startBuyers(world, pace, shopping.signal)
-  const rate = options.rate ?? (await findKnee(world, pace, say))
+  const buyers = startBuyers(testbed, pace, shopping.signal)
+  const rate = options.rate ?? (await findKnee(testbed, pace, say))
   pace.setRate(rate)
   const seconds = options.minutes * 60
   say(`holding ${rate.toFixed(0)} requests per second for ${options.minutes} minutes…`)
   await setTimeout(2_000)
   const recorder = createRecorder()
-  world.observeBy(recorder.observe)
-  const watch = watchUsage(world.gateway.pid())
+  testbed.observeBy(recorder.observe)
+  const watch = watchUsage(testbed.gateway.pid())
   await setTimeout(seconds * 1000)
   const usage = watch.stop()
   const operations = recorder.stats()
   const errors = recorder.errors()
   shopping.abort()
-  world.observeBy(() => {})
+  testbed.observeBy(() => {})
   pace.setRate(rate)
   await buyers
   say('asking for more than it can serve…')
-  const overloaded = await overload(world, say)
+  const overloaded = await overload(testbed, say)
   say('being slow…')
-  const neighbours = await measureNeighbours(world, rate * MODERATE, say)
+  const neighbours = await measureNeighbours(testbed, rate * MODERATE, say)
   const result = {
     options,
     rate,
@@ -101,7 +105,7 @@ async function runIn(world: LoadWorld, options: LoadOptions, say: (line: string)
   return { ...result, problems: problemsOf(result) }
 }
 
-function startBuyers({ client, shopper, lockers }: LoadWorld, pace: Pace, stop: AbortSignal): Promise<unknown> {
+function startBuyers({ client, shopper, lockers }: LoadDependencies, pace: Pace, stop: AbortSignal): Promise<unknown> {
   const own = paced(client, pace)
   const all = [...lockers.gcs, ...lockers.storj]
   return Promise.all(
@@ -113,7 +117,7 @@ function startBuyers({ client, shopper, lockers }: LoadWorld, pace: Pace, stop: 
 }
 
 /** The highest rate at which requests are neither late nor much slower than they can be. */
-async function findKnee(world: LoadWorld, pace: Pace, say: (line: string) => void): Promise<number> {
+async function findKnee(testbed: LoadDependencies, pace: Pace, say: (line: string) => void): Promise<number> {
   let knee = FIRST_RATE
   let best = Number.POSITIVE_INFINITY
   for (let rate = FIRST_RATE; ; rate *= STEP) {
@@ -121,7 +125,7 @@ async function findKnee(world: LoadWorld, pace: Pace, say: (line: string) => voi
     await setTimeout(2_000)
     const all = createRecorder()
     const quick = createRecorder()
-    world.observeBy((seen) => {
+    testbed.observeBy((seen) => {
       all.observe(seen)
       if (QUICK.includes(seen.operation)) quick.observe(seen)
     })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startKillablePostgres } from '@svc/devnet/killable-postgres'
 import type { ChainAddresses } from '@svc/devnet/pay-leg'
-import type { Engine } from '../faults/world.ts'
+import type { Engine } from '../faults/testbed.ts'
 import { attest } from '../mixed/buyer.ts'
 import { type Client, createClient, type Observation } from '../mixed/client.ts'
 import { createLedger, type LockerEntry } from '../mixed/ledger.ts'
@@ -16,7 +16,7 @@ import { createShopper, type Shopper } from '../mixed/shopper.ts'
 import { storeFile } from '../mixed/uploads.ts'
 import { type ServerProcess, startServer } from '../server-process.ts'
 
-export interface LoadWorld {
+export interface LoadDependencies {
   gateway: Replica
   /** Chains and a store; told to be slow. */
   others: ServerProcess
@@ -46,13 +46,13 @@ const SETTINGS = {
   SPEND_PER_DAY: 'publication=0',
 }
 
-export async function startLoadWorld(engine: Engine, seed: number): Promise<LoadWorld> {
+export async function startLoadDependencies(engine: Engine, seed: number): Promise<LoadDependencies> {
   await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'svc-load-'))
   opened.defer(() => rm(folder, { recursive: true }))
   const postgres = engine === 'postgres' ? await startKillablePostgres() : null
   if (postgres) opened.defer(postgres.stop)
-  const others = await startServer('load-world')
+  const others = await startServer('load-testbed')
   opened.defer(others.stop)
   const { variables, ...chains } = others.facts as ChainAddresses & { variables: Record<string, string> }
   const gateway = await createReplica({
@@ -63,7 +63,7 @@ export async function startLoadWorld(engine: Engine, seed: number): Promise<Load
   let observe = (_: Observation) => {}
   const client = createClient({ replica: () => gateway.url, observe: (seen) => observe(seen), timeoutMs: TIMEOUT_MS })
   const ledger = createLedger()
-  const shopper: LoadWorld['shopper'] = (own, client, provider = 'gcs') =>
+  const shopper: LoadDependencies['shopper'] = (own, client, provider = 'gcs') =>
     createShopper({
       client,
       chains,

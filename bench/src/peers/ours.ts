@@ -2,7 +2,7 @@ import { drainBytes, sendBytes, textOf } from '../bytes.ts'
 import { lockerClient } from '../locker-client.ts'
 import { startLockerProgram } from '../locker-program.ts'
 import { presign } from '../presign.ts'
-import { placeOf } from '../s3-place.ts'
+import { placeOf } from '../s3-bucket.ts'
 import { fourAtOnce, type Peer, partsOf } from './peer.ts'
 
 const TYPE = { 'content-type': 'application/octet-stream' }

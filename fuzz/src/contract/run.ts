@@ -23,7 +23,7 @@ export interface ContractResult {
 }
 
 /** A running service, and what its operations need to succeed. */
-export interface ContractHouse {
+export interface ContractTarget {
   operations: readonly Operation[]
   line: Line
   check: CheckAnswer
@@ -57,7 +57,7 @@ interface Runner {
   result(): ContractResult
 }
 
-export function createRunner(house: ContractHouse): Runner {
+export function createRunner(target: ContractTarget): Runner {
   const states = new Map<Operation, State>()
   const findings: (Finding & { operation: Operation; kind: string })[] = []
   let cases = 0
@@ -72,14 +72,14 @@ export function createRunner(house: ContractHouse): Runner {
 
   async function send(operation: Operation, sent: Sent, what: string): Promise<boolean> {
     cases++
-    const answer = await house.line.send(sent).catch((error: Error) => error)
+    const answer = await target.line.send(sent).catch((error: Error) => error)
     if (answer instanceof Error) {
       report(operation, `no answer: ${answer.message}`, sent, what)
       return false
     }
-    const problem = house.check(operation, answer)
+    const problem = target.check(operation, answer)
     if (problem) report(operation, problem, sent, what)
-    const changed = (await house.changes.take()).filter((table) => !(table in house.mayChange))
+    const changed = (await target.changes.take()).filter((table) => !(table in target.mayChange))
     if (!isSuccess(answer) && changed.length > 0) {
       report(operation, `refused with ${answer.status}, and changed ${changed.join(', ')}`, sent, what)
     }
@@ -87,8 +87,8 @@ export function createRunner(house: ContractHouse): Runner {
   }
 
   async function make(operation: Operation, state: State, made: Case): Promise<void> {
-    state.prepared ??= await house.prepare(operation)
-    await house.changes.take()
+    state.prepared ??= await target.prepare(operation)
+    await target.changes.take()
     const { credential, ...given } = state.prepared
     const { what, sent } = requestOf(operation, given, credential, made)
     if (!(await send(operation, sent, what))) return
@@ -98,21 +98,21 @@ export function createRunner(house: ContractHouse): Runner {
 
   /** One condition each time. */
   async function makeWithCondition(operation: Operation, random: number): Promise<void> {
-    const conditions = Object.entries(house.conditions)
+    const conditions = Object.entries(target.conditions)
     const [name, prepare] = conditions[random % conditions.length] ?? []
     const prepared = (await prepare?.(operation)) ?? null
     if (prepared === null) return
     const { credential, ...given } = prepared
-    await house.changes.take()
+    await target.changes.take()
     const { sent } = requestOf(operation, given, credential, PLAIN)
     await send(operation, sent, `of a locker ${name}`)
   }
 
   return {
     async round(number, seed, wrong) {
-      for (const operation of house.operations) {
+      for (const operation of target.operations) {
         const state = states.get(operation) ?? {
-          cases: casesOf(operation, house.words),
+          cases: casesOf(operation, target.words),
           prepared: null,
           reached: false,
         }
@@ -125,7 +125,7 @@ export function createRunner(house: ContractHouse): Runner {
     },
     result() {
       const coverage = [...states].flatMap(([{ id }, { reached }]) => {
-        const reason = house.unreached[id]
+        const reason = target.unreached[id]
         if (reached === (reason === undefined)) return []
         return [{ problem: `${id}: ${reached ? `succeeds, though ${reason}` : 'never succeeded'}`, input: id }]
       })

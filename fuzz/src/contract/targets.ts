@@ -1,9 +1,9 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
-import { agentHouse } from './agent/house.ts'
-import { gatewayHouse } from './gateway/house.ts'
-import { type GatewayWorld, openGatewayWorld } from './gateway/world.ts'
-import { type ContractHouse, type ContractResult, createRunner } from './run.ts'
-import { s3House } from './s3/house.ts'
+import { agentTarget } from './agent/target.ts'
+import { type GatewayFixture, openGatewayFixture } from './gateway/fixture.ts'
+import { gatewayTarget } from './gateway/target.ts'
+import { type ContractResult, type ContractTarget, createRunner } from './run.ts'
+import { s3Target } from './s3/target.ts'
 
 interface RunOptions {
   seconds: number
@@ -11,35 +11,35 @@ interface RunOptions {
   seed: number
 }
 
-interface ContractTarget {
+interface FuzzTarget {
   name: string
   run(options: RunOptions): Promise<ContractResult>
 }
 
 /** Every operation of a service, past its authentication, checked against the interface description. */
-export const CONTRACT_TARGETS: ContractTarget[] = [
-  { name: 'contract-gateway', run: (options) => runOn('sqlite', gatewayHouse, options) },
-  { name: 'contract-gateway-postgres', run: (options) => runOn('postgres', gatewayHouse, options) },
-  { name: 'contract-agent', run: (options) => runOn('sqlite', agentHouse, options) },
-  { name: 'contract-s3', run: (options) => runOn('sqlite', s3House, options) },
+export const CONTRACT_TARGETS: FuzzTarget[] = [
+  { name: 'contract-gateway', run: (options) => runOn('sqlite', gatewayTarget, options) },
+  { name: 'contract-gateway-postgres', run: (options) => runOn('postgres', gatewayTarget, options) },
+  { name: 'contract-agent', run: (options) => runOn('sqlite', agentTarget, options) },
+  { name: 'contract-s3', run: (options) => runOn('sqlite', s3Target, options) },
 ]
 
 const WRONG_EACH_ROUND = 10
 
 async function runOn(
   dialect: 'sqlite' | 'postgres',
-  houseOf: (world: GatewayWorld) => ContractHouse | Promise<ContractHouse>,
+  targetOf: (fixture: GatewayFixture) => ContractTarget | Promise<ContractTarget>,
   { seconds, seed }: RunOptions,
 ): Promise<ContractResult> {
   const end = performance.now() + seconds * 1000
   const database = await createFreshDatabase(dialect)
-  const world = await openGatewayWorld(database.url)
+  const fixture = await openGatewayFixture(database.url)
   try {
-    const runner = createRunner(await houseOf(world))
+    const runner = createRunner(await targetOf(fixture))
     for (let round = 0; performance.now() < end; round++) await runner.round(round, seed, WRONG_EACH_ROUND)
     return runner.result()
   } finally {
-    await world.close()
+    await fixture.close()
     await database.drop()
   }
 }

@@ -1,6 +1,6 @@
 import { readInBrowser } from './browser.ts'
 import type { Corpora, Outcome } from './cases.ts'
-import { checkOverDoors } from './doors/over-doors.ts'
+import { checkEntryPoints } from './entry-points/check-entry-points.ts'
 import { examples } from './examples.ts'
 import { checkInPackages } from './in-packages.ts'
 import { checkOverCli } from './over-cli.ts'
@@ -18,7 +18,7 @@ export async function* outcomes(corpora: Corpora): AsyncGenerator<Outcome> {
     yield* await checkOverHttp(json).catch((error: unknown) => [notRun('the services', error)])
   }
   if (texts.length + urls.length > 0)
-    yield* await checkOverDoors(corpora).catch((error: unknown) => [notRun('the doors', error)])
+    yield* await checkEntryPoints(corpora).catch((error: unknown) => [notRun('the entryPoints', error)])
 }
 
 function notRun(place: string, error: unknown): Outcome {

@@ -81,7 +81,7 @@ export async function startServices(): Promise<Services> {
       }
       if (security === 'uploadToken') return { 'x-upload-token': session?.upload_token ?? 'none' }
       if (security === 'identityToken') return { authorization: `Bearer ${issuer.token()}` }
-      return security === 'operatorToken' ? { authorization: `Bearer ${SECRET}` } : {}
+      return security === 'adminToken' ? { authorization: `Bearer ${SECRET}` } : {}
     }
     return (body) => send(method, url + target, body, credentials(body))
   }

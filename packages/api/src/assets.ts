@@ -1,4 +1,4 @@
-// What a quote can be paid in, in the order of its legs (PAY-25, PAY-26, AMB-08). Settings, prices, clients, pages, the
+// What a quote can be paid in, in the order of its legs (PAY-25, PAY-26, PAY-04). Settings, prices, clients, pages, the
 // tables of the documents and the local chains of development follow from this list: CONTRIBUTING.md, "An asset".
 
 import { EVM, type Network, PRIMARY } from './networks.ts'
@@ -55,7 +55,7 @@ export type TickerOn<Family extends Network['family']> = Extract<
   { network: { family: Family } }
 >['ticker']
 
-/** Tickers in any case (AMB-14). */
+/** Tickers in any case (PAY-47). */
 export function findAsset(network: Network, ticker: string): Asset | null {
   // Lower case, because the upper case of 'ſ' is 'S': 'uſdc' is no ticker.
   const wanted = ticker.toLowerCase()

@@ -90,7 +90,7 @@ export function requiredOps({ ops }: EnvelopeAuth): string[] {
 export function errorsOf(endpoint: Endpoint): { code: ErrorCode; status: number }[] {
   const { method, auth, errors = [], params, query, body } = endpoint
   const all = new Set([...errors, ...(params || query || body ? (['validation_error'] as const) : [])])
-  // Where a body may follow, headers that are missing are a `validation_error` (AMB-03).
+  // Where a body may follow, headers that are missing are a `validation_error` (ENV-19).
   const mayLackEnvelope = method === 'GET' || (typeof auth === 'object' && auth.optional)
   return [...all]
     .filter((code) => code !== 'MISSING_ENVELOPE' || mayLackEnvelope)

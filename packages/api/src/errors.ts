@@ -129,7 +129,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS
 
-/** One code has two: a body hash that does not fit is 401 where a request has no body (AMB-02). */
+/** One code has two: a body hash that does not fit is 401 where a request has no body (ENV-07). */
 export function errorStatus(code: ErrorCode, method: string): number {
   return code === 'BODY_HASH_MISMATCH' && isBodyless(method) ? 401 : ERROR_STATUS[code]
 }

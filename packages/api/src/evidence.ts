@@ -6,7 +6,7 @@ import { endpoint } from './endpoint.ts'
 import { Receipt } from './receipts.ts'
 import { Hex, NO_STORE, OrNull, Sha256, Timestamp, Words } from './wire.ts'
 
-/** 32 bits on chain (AMB-80). */
+/** 32 bits on chain (SAS-03). */
 export const MAX_SEQUENCE = 4_294_967_295
 export const Sequence = Type.Optional(
   Type.Integer({
@@ -247,7 +247,7 @@ export const simulateAttest = endpoint({
 export const attestCodeByToken = endpoint({
   ...open,
   auth: 'oidc',
-  // Without it the answer is 401 (AMB-77).
+  // Without it the answer is 401 (ATT-14).
   isTokenOptional: true,
   name: 'attestCodeByToken',
   method: 'GET',

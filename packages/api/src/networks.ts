@@ -9,7 +9,7 @@ interface NetworkFacts {
   settings: string
   /** The friendly name of confirm bodies and receipts. */
   name: string
-  /** Names of test networks in requests of older clients: they mean this network (AMB-09). */
+  /** Names of test networks in requests of older clients: they mean this network (PAY-05). */
   olderNames: readonly string[]
   /** What people call it. */
   title: string
@@ -36,7 +36,7 @@ interface FamilyFacts {
   /** The CAIP-2 id of quotes. */
   caip2: string
   sigAlg: SigAlg
-  /** What stands for the native coin where a mint or contract is named (AMB-10). */
+  /** What stands for the native coin where a mint or contract is named (PAY-19). */
   nativeAsset: string
 }
 
@@ -108,7 +108,7 @@ export function byChainCheck<Value>(of: (network: Network) => Value): Record<Cha
   return Object.fromEntries(NETWORKS.map((network) => [chainCheck(network), of(network)])) as Record<ChainCheck, Value> // fromEntries returns plain strings
 }
 
-/** The network of a friendly name, a CAIP-2 id, or an older test network's name, which means the mainnet (AMB-09). */
+/** The network of a friendly name, a CAIP-2 id, or an older test network's name, which means the mainnet (PAY-05). */
 export function networkNamed(text: string): Network | null {
   return NETWORKS.find(({ name, caip2, olderNames }) => [name, caip2, ...olderNames].includes(text)) ?? null
 }

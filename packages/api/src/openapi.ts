@@ -61,7 +61,7 @@ const SECURITY_SCHEMES = {
     bearerFormat: 'JWT',
     description: 'Token of the identity provider that this gateway trusts.',
   },
-  operatorToken: {
+  adminToken: {
     type: 'http',
     scheme: 'bearer',
     description: 'Secret or token of those who run this gateway.',
@@ -137,7 +137,7 @@ function security({ auth, isTokenOptional }: Endpoint): Node[] {
   if (typeof auth === 'object') return [{ envelope: [], signature: [] }, ...(auth.optional ? [{}] : [])]
   if (auth === 'upload-token') return [{ uploadToken: [] }, { uploadBearer: [] }]
   if (auth === 'oidc') return [{ identityToken: [] }, ...(isTokenOptional ? [{}] : [])]
-  return auth === 'internal' ? [{ operatorToken: [] }] : []
+  return auth === 'internal' ? [{ adminToken: [] }] : []
 }
 
 function parameters(where: 'path' | 'query' | 'header', schema: TObject | undefined, components: Node): Node[] {

@@ -190,7 +190,7 @@ export const redactedBundle = endpoint({
   ...open,
   name: 'redactedBundle',
   method: 'GET',
-  // A path of its own: a gateway that does not know it must not answer with the whole bundle (T-58).
+  // A path of its own: a gateway that does not know it must not answer with the whole bundle (T-33).
   path: '/v1/storage/redacted-bundle',
   summary: 'Evidence without the receipt: proves the files that are named, or all without their names',
   query: Type.Object({

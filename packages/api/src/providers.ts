@@ -5,7 +5,7 @@ import { Words } from './wire.ts'
 
 interface ProviderFacts {
   title: string
-  /** Its number in short-URL tokens (AMB-21). Never renumbered: tokens are in use. */
+  /** Its number in short-URL tokens (GEN-11). Never renumbered: tokens are in use. */
   code: number
   /** USD for one unit, as decimal text, where the operator sets none. */
   price: string

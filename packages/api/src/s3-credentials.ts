@@ -18,12 +18,12 @@ const Prefix = Type.Optional(
   }),
 )
 
-const Door = {
+const S3Endpoint = {
   endpoint: Type.String({ description: 'What S3 clients call the endpoint URL.' }),
   region: Type.String(),
 }
 
-const Connection = { ...Door, bucket: Type.String({ description: 'The id of the locker.' }) }
+const Connection = { ...S3Endpoint, bucket: Type.String({ description: 'The id of the locker.' }) }
 
 const Session = {
   access_key_id: Type.String(),
@@ -39,7 +39,7 @@ export type S3Credentials = Static<typeof S3Credentials>
 
 const { prefix: _, ...WalletSession } = Session
 
-export const WalletS3Credentials = Type.Object({ ...WalletSession, ...Door }, { title: 'WalletS3Credentials' })
+export const WalletS3Credentials = Type.Object({ ...WalletSession, ...S3Endpoint }, { title: 'WalletS3Credentials' })
 export type WalletS3Credentials = Static<typeof WalletS3Credentials>
 
 const KeyFacts = {
@@ -65,7 +65,7 @@ const { prefix: __, ...WalletKeyFacts } = KeyFacts
 export const WalletS3Key = Type.Object(WalletKeyFacts, { title: 'WalletS3Key' })
 export type WalletS3Key = Static<typeof WalletS3Key>
 
-export const NewWalletS3Key = Type.Object({ ...WalletKeyFacts, ...Secret, ...Door }, { title: 'NewWalletS3Key' })
+export const NewWalletS3Key = Type.Object({ ...WalletKeyFacts, ...Secret, ...S3Endpoint }, { title: 'NewWalletS3Key' })
 export type NewWalletS3Key = Static<typeof NewWalletS3Key>
 
 export const S3KeyList = Type.Object(

@@ -25,7 +25,7 @@ const PRICES = [
 ]
 
 describe('assets', () => {
-  it('PAY-18 PAY-25 PAY-26 PAY-27 AMB-08 are these, in this order', () => {
+  it('PAY-18 PAY-27 are these, in this order', () => {
     const declared = ASSETS.map(({ network, ticker, decimals, pricing, address }) => [
       network.caip2,
       ticker,
@@ -42,7 +42,7 @@ describe('assets', () => {
     for (const feed of feeds) expect(PRICES).toContainEqual(feed)
   })
 
-  it('AMB-14 tickers are found in any case, on their own network only', () => {
+  it('PAY-47 tickers are found in any case, on their own network only', () => {
     expect(findAsset(PRIMARY, 'usdc')).toBe(findAsset(PRIMARY, 'USDC'))
     expect(findAsset(EVM, 'uSdT0')?.ticker).toBe('USDT0')
     for (const ticker of ['USDT0', 'MON', '', 'uſdc', 'constructor']) expect(findAsset(PRIMARY, ticker)).toBeNull()

@@ -20,7 +20,7 @@ const FORMULAS = [
 ]
 const isFormula = (cell: string) => /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]/u.test(cell)
 
-it('T-122 T-72 no text of a table becomes a formula or another cell, and all of it stays readable', () => {
+it('T-30 no text of a table becomes a formula or another cell, and all of it stays readable', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 12 }).map((part) => part.toWellFormed()),
     fc.constantFrom(...FORMULAS, 'a,b', 'a;=1', 'a\t=1', '"', '",=1,"', 'a\r\n=1', '', '""'),
@@ -37,6 +37,6 @@ it('T-122 T-72 no text of a table becomes a formula or another cell, and all of 
   expect(csvLine(['a;=1', 'b\t=1'])).toBe('"a;=1","b\t=1"\r\n')
 })
 
-it('T-72 numbers are written as they are, and what is missing as nothing', () => {
+it('ADD-25 numbers are written as they are, and what is missing as nothing', () => {
   expect(csvLine([-1, 2.5, null, undefined, 'a "b"', 'c,d', '-1'])).toBe(`-1,2.5,,,"a ""b""","c,d",'-1\r\n`)
 })

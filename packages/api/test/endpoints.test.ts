@@ -41,7 +41,7 @@ const SECURITY: Record<string, object[]> = {
   public: [],
   'identity token': [{ identityToken: [] }],
   'optional identity token': [{ identityToken: [] }, {}],
-  'operator token': [{ operatorToken: [] }],
+  'operator token': [{ adminToken: [] }],
   'upload token': [{ uploadToken: [] }, { uploadBearer: [] }],
   envelope: [{ envelope: [], signature: [] }],
   'optional envelope': [{ envelope: [], signature: [] }, {}],
@@ -88,7 +88,7 @@ describe.each([
     },
   )
 
-  it('VER-22 AMB-02 AMB-03 the codes of signed requests have the status of their method', () => {
+  it('ENV-07 ENV-19 the codes of signed requests have the status of their method', () => {
     const signed = list.filter(({ auth }) => auth.startsWith('envelope'))
     expect(signed.length).toBeGreaterThan(0)
     for (const entry of signed) {
@@ -120,7 +120,7 @@ it('every POST declares whether it may be repeated, and no other endpoint does',
 /** What a redacted bundle shows, and what follows from it. */
 const SHOWN = /proof_id|snapshot|digest|root|nonce|leaf|anchor|att_code|content_hash|locker_id/
 
-it('T-58 no public endpoint of the gateway finds anything by what a redacted bundle shows', () => {
+it('T-33 no public endpoint of the gateway finds anything by what a redacted bundle shows', () => {
   const found = gatewayEndpoints
     .filter(({ auth }) => auth === 'public')
     .flatMap(({ name, params, query, body }) =>

@@ -6,7 +6,7 @@ import { gatewayEndpoints } from '../src/gateway.ts'
 
 const declared = new Set([...gatewayEndpoints, ...agentEndpoints].flatMap(({ errors = [] }) => errors))
 
-it('ERR-28 LOCK-15 T-56 the code of a full locker is declared by all that writes, and by nothing that reads or deletes', () => {
+it('ERR-28 LOCK-15 the code of a full locker is declared by all that writes, and by nothing that reads or deletes', () => {
   expect(ERROR_STATUS.LOCKER_CAPACITY_EXCEEDED).toBe(507)
   const refusing = gatewayEndpoints.filter(({ errors = [] }) => errors.includes('LOCKER_CAPACITY_EXCEEDED'))
   // HEAD of a tus upload stores what is whole before it says so.
@@ -59,7 +59,7 @@ it.each([
   [503, 'chain_unavailable database_unavailable database_behind logbook_unavailable overloaded'],
   [503, 'signing_key_unavailable gateway_unavailable'],
   [507, 'LOCKER_CAPACITY_EXCEEDED'],
-])('SHAPE-44 the codes that we named have the status %i: %s', (status, codes) => {
+])('ERR-30 the codes that we named have the status %i: %s', (status, codes) => {
   const statuses: Record<string, number> = ERROR_STATUS
   for (const code of codes.split(' ')) expect(statuses[code], code).toBe(status)
 })

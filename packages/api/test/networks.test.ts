@@ -8,7 +8,7 @@ const ON_THE_WIRE = [
 ]
 
 describe('networks', () => {
-  it('PAY-16 PAY-32 VER-20 are these, in this order', () => {
+  it('PAY-16 PAY-32 are these, in this order', () => {
     const declared = NETWORKS.map((one) => [one.family, one.name, one.caip2, one.settings, chainCheck(one)])
     expect(declared).toEqual(ON_THE_WIRE)
   })

@@ -53,7 +53,7 @@ it('VER-22 every security scheme has a name of its own and says what it is', () 
     'envelope',
     'signature',
     'identityToken',
-    'operatorToken',
+    'adminToken',
     'uploadToken',
     'uploadBearer',
   ])

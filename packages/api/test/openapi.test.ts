@@ -98,7 +98,7 @@ describe('the agent service', () => {
     ])
   })
 
-  it('SHAPE-43 declares a quote as the answer to a delegation without a subscription', () => {
+  it('AGENT-04 declares a quote as the answer to a delegation without a subscription', () => {
     const quote = { $ref: '#/components/schemas/SubscriptionQuote' }
     const answered = (schema: object) => ({ content: { 'application/json': { schema } } })
     expect(paths['/v1/delegate']?.post?.responses[402]).toMatchObject(answered(quote))

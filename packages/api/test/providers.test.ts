@@ -11,7 +11,7 @@ const ON_THE_WIRE = [
   ['firestore', 6, '0.125', 'direct'],
 ]
 
-it('GEN-10 AMB-11 AMB-21 providers have these names, numbers and prices, in this order', () => {
+it('GEN-10 PAY-03 providers have these names, numbers and prices, in this order', () => {
   const declared = Object.entries(PROVIDER_FACTS).map(([name, { code, price, speed }]) => [name, code, price, speed])
   expect(declared).toEqual(ON_THE_WIRE)
   expect(new Set(declared.map(([, code]) => code)).size).toBe(declared.length)

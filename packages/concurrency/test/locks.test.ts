@@ -81,7 +81,7 @@ describe('limit', () => {
 })
 
 describe('keyedLimit', () => {
-  it('T-170 runs some work of a key at a time, and that of other keys meanwhile', async () => {
+  it('T-35 runs some work of a key at a time, and that of other keys meanwhile', async () => {
     const { started, work, end } = controlledWork()
     const withLimit = keyedLimit(2)
     const all = ['a1', 'a2', 'a3', 'b1'].map((name) => withLimit(name[0]!, work(name)))

@@ -32,7 +32,7 @@ async function files(): Promise<string[]> {
   return (await readdir(place.folder)).filter((name) => name.endsWith('.journal')).sort()
 }
 
-it('T-162 ADD-29 keeps entries of many callers sealed, and is read from wherever it is known', async () => {
+it('T-37 ADD-29 keeps entries of many callers sealed, and is read from wherever it is known', async () => {
   const journal = await open()
   const entries = Array.from({ length: 300 }, (_, i) => `entry ${i} ${'x'.repeat(i)}`)
   await Promise.all(entries.map((entry) => journal.append([entry])))
@@ -104,7 +104,7 @@ it('ADD-29 passes over a file that its process removes while others are read, be
   await journal.close()
 })
 
-it('ADD-29 T-160 names files that are shorter than they were, or gone without having been pruned', async () => {
+it('ADD-29 T-37 names files that are shorter than they were, or gone without having been pruned', async () => {
   const journal = await open()
   const names: string[] = []
   for (const history of ['one', 'two', 'three', 'four']) {
@@ -140,7 +140,7 @@ it('ADD-29 an entry that a full disk cut off takes no other with it', async () =
   expect(new Set((await read()).found)).toEqual(new Set(Array.from({ length: 60 }, (_, i) => `entry ${i + 1}`)))
 })
 
-it('ADD-29 T-160 a file that a full disk cut off stays for whoever has read a part of it', async () => {
+it('ADD-29 T-37 a file that a full disk cut off stays for whoever has read a part of it', async () => {
   const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
   const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '1', 'together']
   await startProcess('bash', { args }).said(/^1$/)
@@ -155,7 +155,7 @@ it('ADD-29 a folder that cannot be written is named', async () => {
   await expect(openJournal({ folder, sealing, history: 'a history' })).rejects.toThrow(`the folder ${folder} cannot be`)
 })
 
-it('T-86 a second gateway on another copy of the database does not start while the first lives', async () => {
+it('T-37 a second gateway on another copy of the database does not start while the first lives', async () => {
   const program = new URL('./programs/hold-journal.ts', import.meta.url)
   const holder = startProcess(program, { args: [place.folder, 'one copy'] })
   await holder.said(/written/)

@@ -1,4 +1,4 @@
-// Money as integers of atomic units and as decimal text, never as a float (T-23).
+// Money as integers of atomic units and as decimal text, never as a float (T-22).
 
 import type { Asset } from '@svc/api/assets'
 

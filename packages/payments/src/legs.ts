@@ -15,7 +15,7 @@ export interface Leg extends Destination {
 export interface LegSettings {
   /** Wallet that is paid, by network; a network without one takes no payments. */
   treasuries: ReadonlyMap<Network, string>
-  /** What may be sold, in the order of the legs: the first is the default leg of a quote that covers all (AMB-08). */
+  /** What may be sold, in the order of the legs: the first is the default leg of a quote that covers all (PAY-04). */
   assets: readonly ConfiguredAsset[]
 }
 
@@ -34,7 +34,7 @@ export async function configuredLegs({ treasuries, assets }: LegSettings): Promi
   return (await Promise.all(legs)).filter((leg) => leg !== null)
 }
 
-/** Tokens of the Solana family are paid to the treasury's token account, everything else to the treasury (AMB-10). */
+/** Tokens of the Solana family are paid to the treasury's token account, everything else to the treasury (PAY-19). */
 async function paymentAddress(network: Network, treasury: string, asset: string): Promise<string> {
   if (network.family === 'evm' || asset === network.nativeAsset) return treasury
   const [account] = await findAssociatedTokenPda({
@@ -66,7 +66,7 @@ export function chooseLegs<L extends { of: Asset }>(legs: readonly L[], choice: 
   return fitting.length > 0 ? { outcome: 'chosen', legs: fitting } : { outcome: 'not_offered' }
 }
 
-/** What an error says of a pair that is not there: the asset in capitals, the network as it was named (AMB-14). */
+/** What an error says of a pair that is not there: the asset in capitals, the network as it was named (PAY-47). */
 export function notInQuote(choice: LegChoice, defaultNetwork: string): string {
   return `${(choice.pay_asset ?? 'ANY').toUpperCase()} on ${choice.pay_network ?? defaultNetwork} not in quote`
 }

@@ -68,7 +68,7 @@ it('CFG-01 a declared asset has its settings, with the declared feed', () => {
   )
 })
 
-it('PAY-21 PAY-24 PAY-25 PAY-26 AMB-08 a declared asset is offered after those before it, at its price', async () => {
+it('PAY-21 PAY-24 a declared asset is offered after those before it, at its price', async () => {
   const sales = await open()
   const local = ADDED.filter(({ network }) => network === PRIMARY || network === EVM)
   expect(tickers(await sales.offeredLegs())).toEqual(local.map(({ ticker }) => ticker))
@@ -93,7 +93,7 @@ it.each(sold)('PAY-46 INT-04 a payment in $ticker is read, and adds to the treas
   expect(await held()).toEqual([(before ?? 0n) + BigInt(leg.amount)])
 })
 
-it('T-39 only the prices of what may be sold are asked for, and an asset without one is left out', async () => {
+it('T-22 only the prices of what may be sold are asked for, and an asset without one is left out', async () => {
   const sales = await open({ PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', TOKENS: '' })
   const needed = pricesOf(ADDED.filter(({ network, address }) => network === EVM && typeof address === 'string'))
   // One request that named an unknown feed would be refused, and asked again for each feed alone.
@@ -115,7 +115,7 @@ it('T-39 only the prices of what may be sold are asked for, and an asset without
   })
 })
 
-it('AMB-08 VER-20 an asset is not offered while its setting is empty, and is listed with it', async () => {
+it('PAY-04 VER-20 an asset is not offered while its setting is empty, and is listed with it', async () => {
   const unset = { ...chains.variables, TOKENS: '' }
   const sales = await open(unset)
   expect(tickers(await sales.offeredLegs())).not.toContain('USDX')

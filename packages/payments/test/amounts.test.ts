@@ -44,7 +44,7 @@ describe('the amounts of a leg', () => {
     }
   })
 
-  it('T-23 is exact for the largest order', () => {
+  it('T-22 is exact for the largest order', () => {
     const asset = findAsset(networkNamed('evm-mainnet')!, 'MON')!
     const totalUsd = multiplyUsd('999999.999999', 1_000_000)
     expect(legAmount({ totalUsd, units: 1_000_000, asset, usdRate: '0.00000001' })).toBe(

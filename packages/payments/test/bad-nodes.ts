@@ -123,7 +123,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       }
     })
 
-    it('PAY-46 T-133 knows nothing from a node of another chain, and checks the chain with every reading', async () => {
+    it('PAY-46 T-45 knows nothing from a node of another chain, and checks the chain with every reading', async () => {
       node.behave(withResult(subject.chainMethod, () => subject.otherChain))
       expect(await read()).toEqual(UNAVAILABLE)
       expect(node.calls).toEqual([subject.chainMethod])
@@ -133,7 +133,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       expect(node.calls.filter((method) => method === subject.chainMethod)).toHaveLength(4)
     })
 
-    it('PAY-46 T-133 knows nothing from a node that changes its chain between two answers', async () => {
+    it('PAY-46 T-45 knows nothing from a node that changes its chain between two answers', async () => {
       expect(await read()).toEqual(honest)
       node.behave(withResult(subject.chainMethod, () => subject.otherChain))
       expect(await read()).toEqual(UNAVAILABLE)
@@ -141,7 +141,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       expect(await read()).toEqual(honest)
     })
 
-    it('T-133 knows the truth or nothing, whatever becomes of the answers on their way', {
+    it('T-45 knows the truth or nothing, whatever becomes of the answers on their way', {
       tags: ['nightly'],
     }, async () => {
       const proxy = await startFaultyProxy(subject.url)

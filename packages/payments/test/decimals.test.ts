@@ -16,7 +16,7 @@ const chains = forAllTests(() => startLocalChains())
 const NOBODY = 'http://127.0.0.1:1'
 
 describe('decimals on chain', () => {
-  it('PAY-26 T-39 are read from mints, and from nothing else', async () => {
+  it('PAY-26 T-22 are read from mints, and from nothing else', async () => {
     const read = createSolanaDecimalsReader(PRIMARY, [NOBODY, chains.primary.url])
     const mints = [MINTS.USDC.mint, MINTS.WETH.mint, MINTS.BETA.mint]
     expect(await read(mints)).toEqual([6, 8, 0])
@@ -27,7 +27,7 @@ describe('decimals on chain', () => {
     )
   })
 
-  it('PAY-26 T-39 are read from contracts, and from nothing else', async () => {
+  it('PAY-26 T-22 are read from contracts, and from nothing else', async () => {
     const read = createEvmDecimalsReader(EVM, [NOBODY, chains.evm.url])
     const multicall = '0xcA11bde05977b3631167028862bE2a173976CA11'
     const tokens = [TOKENS.USDC.address, TOKENS.WETH.address]
@@ -57,7 +57,7 @@ describe('legs', () => {
     return { watched, legs, wrong, wait }
   }
 
-  it('T-39 a token with other decimals is not sold, and is reported once', async () => {
+  it('T-22 a token with other decimals is not sold, and is reported once', async () => {
     const { watched, wrong, legs, wait } = await watch(
       TOKENS.WETH.address,
       createEvmDecimalsReader(EVM, [chains.evm.url]),
@@ -72,7 +72,7 @@ describe('legs', () => {
     ])
   })
 
-  it('T-39 a token is not sold until its decimals are read, and is sold from then on', async () => {
+  it('T-22 a token is not sold until its decimals are read, and is sold from then on', async () => {
     const node = await startFaultyNode(chains.evm.url, () => ({ status: 500, body: '' }))
     const { watched, wrong, wait } = await watch(TOKENS.USDC.address, createEvmDecimalsReader(EVM, [node.url]))
     expect((await watched.checked()).size).toBe(0)

@@ -34,8 +34,8 @@ const PAID = { paid: true }
 describe('judging a payment', () => {
   it.each([
     ['PAY-50 exactly', 750_000n, PAID],
-    ['AMB-41 overpaid by one unit', 750_001n, PAID],
-    ['AMB-41 underpaid by one unit', 749_999n, refused('amount_too_small')],
+    ['PAY-50 overpaid by one unit', 750_001n, PAID],
+    ['PAY-50 underpaid by one unit', 749_999n, refused('amount_too_small')],
   ])('%s', (_, received, expected) => {
     expect(judge({ received })).toEqual(expected)
   })
@@ -55,15 +55,15 @@ describe('judging a payment', () => {
   })
 
   it.each([
-    ['T-03 older than the quote by more than the skew', 969, refused('before_quote')],
-    ['T-03 older than the quote by the skew', 970, PAID],
-    ['AMB-13 in the last second of the quote', 1_300, PAID],
-    ['AMB-13 after the quote, within what would be skew', 1_301, refused('after_quote')],
+    ['T-02 older than the quote by more than the skew', 969, refused('before_quote')],
+    ['T-02 older than the quote by the skew', 970, PAID],
+    ['AMB-06 in the last second of the quote', 1_300, PAID],
+    ['AMB-06 after the quote, within what would be skew', 1_301, refused('after_quote')],
   ])('%s', (_, blockTime, expected) => {
     expect(judge({ blockTime })).toEqual(expected)
   })
 
-  it('T-03 ADD-03 a payment that names its quote is not older than it, whatever the clocks said', () => {
+  it('T-02 ADD-03 a payment that names its quote is not older than it, whatever the clocks said', () => {
     expect(judge({ blockTime: 1, references: [OURS] })).toEqual(PAID)
     expect(judge({ blockTime: 1, references: [OURS] }, { payReqIds: [OURS, SECOND] })).toEqual(refused('before_quote'))
   })
@@ -76,7 +76,7 @@ describe('judging a payment', () => {
     ['within the quote', 1_300, PAID],
     ['before the quote, as where clocks differ', 900, PAID],
     ['after the quote', 1_301, refused('after_quote')],
-  ])('AMB-13 without a block time, the gateway clock decides: %s', (_, now, expected) => {
+  ])('AMB-06 without a block time, the gateway clock decides: %s', (_, now, expected) => {
     expect(judge({ blockTime: null }, { now })).toEqual(expected)
   })
 })

@@ -45,7 +45,7 @@ export function inTotoPayload(predicate: EvidencePredicate): Uint8Array {
   return canonicalBytes(statement as unknown as Json) // all of it is JSON
 }
 
-/** The bytes that are signed (DSSE's PAE). Nothing else that the statement key signs begins with their type (T-109). */
+/** The bytes that are signed (DSSE's PAE). Nothing else that the statement key signs begins with their type (T-14). */
 export function preAuthEncoding(payloadType: string, payload: Uint8Array): Uint8Array {
   const type = utf8(payloadType)
   return concat(asciiBytes(`DSSEv1 ${type.length} `), type, asciiBytes(` ${payload.length} `), payload)

@@ -134,7 +134,7 @@ export function digestVerifier(publicKey: Uint8Array): (digest: Uint8Array, sign
 /** Of the table of a key's multiples, which has 520 points: about 100 KiB. */
 const TABLE_BITS = 4
 
-/** `0x` optional, v 27/28 or 0/1, low s required (AMB-26). */
+/** `0x` optional, v 27/28 or 0/1, low s required (ENV-03). */
 function readPersonalSignature(signature: string) {
   const bytes = fromHex(signature.replace(/^0x/, '').toLowerCase(), 65)
   const v = bytes?.[64]

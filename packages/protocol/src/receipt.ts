@@ -1,4 +1,4 @@
-// The signature on a receipt covers every field but itself and the legacy `result_hash` (AMB-17).
+// The signature on a receipt covers every field but itself and the legacy `result_hash` (RCPT-07).
 
 import { sha256Hex } from '#crypto'
 import { asciiBytes, concat, fromHex, toHex, utf8 } from './bytes.ts'

@@ -133,7 +133,7 @@ export interface RegistryAccount {
 
 const ATTESTATION_DISCRIMINATOR = 2
 
-/** Reads the specified fields; the public program appends a token account, which is ignored (SAS-08, AMB-37). */
+/** Reads the specified fields; the public program appends a token account, which is ignored (SAS-08). */
 export function readRegistryAccount(account: Uint8Array): RegistryAccount | null {
   try {
     const cursor = new Cursor(account)

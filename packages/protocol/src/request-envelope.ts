@@ -175,7 +175,7 @@ function bindsBody(envelope: RequestEnvelope, { method, body }: RequestFacts): b
 
 /**
  * Paths agree segment by segment, each decoded once: `%C3%A9` is `é`, but `a%2Fb` is one segment and `a/b` are two.
- * An envelope path with a query must be the whole raw target (AMB-27).
+ * An envelope path with a query must be the whole raw target (ENV-06).
  */
 export function isSamePath(signed: string, target: string): boolean {
   if (signed === target) return true

@@ -15,7 +15,7 @@ interface TokenFields {
   lockerId: string
   method: TokenMethod
   nonce: string
-  /** An opaque code: the token never names the provider (AMB-21). */
+  /** An opaque code: the token never names the provider (GEN-11). */
   provider: number
   /** Absent in tokens of releases up to 1.0.0. */
   minted?: Minted

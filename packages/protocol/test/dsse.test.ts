@@ -59,7 +59,7 @@ it('DSSE-01 DSSE-04 envelope, statement and bundle have the fields of their form
   })
 })
 
-it('ADD-51 the predicate type is a URI that names no host', () => {
+it('DSSE-02 the predicate type is a URI that names no host', () => {
   const { protocol, host, href } = new URL(EVIDENCE_PREDICATE_TYPE)
   expect([protocol, host, href]).toEqual(['urn:', '', EVIDENCE_PREDICATE_TYPE])
 })

@@ -60,7 +60,7 @@ describe('personal sign', () => {
     expect(recoverPersonalSigner(utf8('another'), signature)).not.toBe(address)
   })
 
-  it('ENV-03 ENV-17 T-14 accepts with a known key exactly what recovers to it', { tags: ['nightly'] }, () => {
+  it('ENV-03 T-14 accepts with a known key exactly what recovers to it', { tags: ['nightly'] }, () => {
     const isSignedBy = personalVerifier(recoverPersonalKey(message, signature) as Uint8Array)
     const other = personalSign(message, new Uint8Array(32).fill(8))
     fc.assert(

@@ -5,7 +5,7 @@ import { createLeafProver } from '../src/leaf-prover.ts'
 import { merkleLevels, merkleProof, merkleRoot } from '../src/merkle.ts'
 
 describe('proofs of leaves that arrive one after the other', () => {
-  it('ADD-18 MERK-19 MERK-20 equal those of the whole tree, for any number of leaves and any choice', {
+  it('MERK-19 MERK-20 equal those of the whole tree, for any number of leaves and any choice', {
     tags: ['nightly'],
   }, () => {
     fc.assert(

@@ -151,11 +151,11 @@ describe('how the body is sent', () => {
     ['UNSIGNED-PAYLOAD, UNSIGNED-PAYLOAD', 'InvalidArgument'],
     ['STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD', 'NotImplemented'],
     ['STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER', 'NotImplemented'],
-  ])('T-94 "%s" is %s', (text, code) => {
+  ])('T-93 "%s" is %s', (text, code) => {
     expect(codeOf(head(header(), { 'x-amz-content-sha256': text }))).toBe(code)
   })
 
-  it('T-94 a signed request without it is refused', () => {
+  it('T-93 a signed request without it is refused', () => {
     const { 'x-amz-content-sha256': _, ...headers } = head(header()).headers
     expect(codeOf({ ...head(header()), headers })).toBe('InvalidRequest')
   })

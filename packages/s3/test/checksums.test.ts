@@ -105,7 +105,7 @@ describe('headers', () => {
     expect(readChecksums(about)).toEqual({})
   })
 
-  it('T-94 what is not a CRC32, or of an unknown algorithm, is refused', () => {
+  it('T-93 what is not a CRC32, or of an unknown algorithm, is refused', () => {
     const values = ['', '=', 'AAAAAA', 'AAAAAB==', 'AAAAAA== ', 'AAAAAAAA', '-1', 'AAAAAA==-', 'AAAAAA==-1-1']
     for (const value of [...values, 'constructor']) {
       const invalid = expect.objectContaining({ code: 'InvalidRequest' })

@@ -42,7 +42,7 @@ describe('framing that lies', () => {
     ],
     ['InvalidRequest', [`${whole}${'\r\n'.repeat(100_000)}`, `${whole}x-amz-checksum-crc32:AAAA\r\n\r\n`]],
     ['BadDigest', [`${whole}x-amz-checksum-crc32:AAAAAA==\r\n\r\n`]],
-  ])('T-94 framing gives %s', async (code, bodies) => {
+  ])('T-93 framing gives %s', async (code, bodies) => {
     for (const body of bodies) {
       for (const length of [1, 7, 65_536]) {
         if (body.length > 10_000 && length === 1) continue
@@ -51,7 +51,7 @@ describe('framing that lies', () => {
     }
   })
 
-  it('T-94 signed chunks need signatures, in their own order', async () => {
+  it('T-93 signed chunks need signatures, in their own order', async () => {
     const headers = { 'x-amz-content-sha256': SIGNED, 'x-amz-decoded-content-length': '10' }
     expect(await codeOf(open(headers, Buffer.from('5\r\nhello\r\n5\r\nhello\r\n0\r\n\r\n')))).toBe('InvalidRequest')
     const [one, two] = [Buffer.from('first'), Buffer.from('other')]
@@ -69,7 +69,7 @@ describe('framing that lies', () => {
     expect(await codeOf(open(headers, replayed))).toBe('SignatureDoesNotMatch')
   })
 
-  it('T-94 a signed trailer needs its signature', async () => {
+  it('T-93 a signed trailer needs its signature', async () => {
     const headers = {
       'x-amz-content-sha256': SIGNED_TRAILER,
       'x-amz-decoded-content-length': '5',
@@ -88,7 +88,7 @@ describe('framing that lies', () => {
     expect(await codeOf(open(headers, minio))).toBe('accepted')
   })
 
-  it('T-94 very many very short chunks are refused long before the end', async () => {
+  it('T-93 very many very short chunks are refused long before the end', async () => {
     let read = 0
     async function* endless() {
       for (;;) {
@@ -102,7 +102,7 @@ describe('framing that lies', () => {
     expect(read).toBe(2)
   })
 
-  it('T-94 short chunks leave as few pieces as the body arrived in', async () => {
+  it('T-93 short chunks leave as few pieces as the body arrived in', async () => {
     const chunks = Array.from({ length: 1000 }, () => randomBytes(300))
     const whole = Buffer.concat(chunks)
     const headers = { ...unsigned(whole.length) }
@@ -113,7 +113,7 @@ describe('framing that lies', () => {
     expect(Buffer.concat(pieces)).toEqual(whole)
   })
 
-  it('T-94 a long chunk is not copied', async () => {
+  it('T-93 a long chunk is not copied', async () => {
     const whole = randomBytes(100_000)
     const body = await encodeBody({ chunks: [whole], trailers: [`x-amz-checksum-crc32:${crc32Of(whole)}`] })
     for await (const piece of (await open(unsigned(whole.length), body)).bytes) expect(piece.buffer).toBe(body.buffer)
@@ -157,7 +157,7 @@ describe('made-up bodies', async () => {
     }
   }
 
-  it('T-129 T-130 T-131 no made-up input breaks the rules of aws-chunked bodies', async () => {
+  it('T-129 T-52 no made-up input breaks the rules of aws-chunked bodies', async () => {
     const words = ['\r\n', '\n', '0\r\n', '13\r\n', ';', '0;chunk-signature=', 'x-amz-checksum-crc32:', 'ffffffffffff']
     expect(
       await problemWith({

@@ -33,7 +33,7 @@ describe('times', () => {
   })
 })
 
-it('T-129 T-130 no made-up input breaks the rules of times in signatures and headers', async () => {
+it('T-129 no made-up input breaks the rules of times in signatures and headers', async () => {
   expect(
     await problemWith({
       examples: ['Sun, 06 Nov 1994 08:49:37 GMT', '20130524T000000Z', '20240229T235959Z'],

@@ -22,7 +22,7 @@ describe('the examples of the documentation of AWS', () => {
     return collect(openPayload(head, check(head), arriving(Buffer.from(body))))
   }
 
-  it('T-94 ADD-41 signed chunks', async () => {
+  it('T-93 ADD-41 signed chunks', async () => {
     const headers = {
       'content-encoding': 'aws-chunked',
       'content-length': '66824',
@@ -40,7 +40,7 @@ describe('the examples of the documentation of AWS', () => {
     expect(await read(headers, seed, body)).toEqual(Buffer.from(a(66_560)))
   })
 
-  it('T-94 ADD-41 signed chunks and a trailer', async () => {
+  it('T-93 ADD-41 signed chunks and a trailer', async () => {
     const headers = {
       'content-encoding': 'aws-chunked',
       'x-amz-content-sha256': SIGNED_TRAILER,
@@ -68,7 +68,7 @@ const arrivals = fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1, max
 
 describe('any bytes', () => {
   it.each([SIGNED, SIGNED_TRAILER, UNSIGNED_TRAILER])(
-    'T-94 ADD-41 arrive whole as %s, however they arrive',
+    'T-93 ADD-41 arrive whole as %s, however they arrive',
     async (form) => {
       await fc.assert(
         fc.asyncProperty(chunkLists, arrivals, async (chunks, lengths) => {
@@ -94,7 +94,7 @@ describe('any bytes', () => {
     },
   )
 
-  it('T-94 with one bit of a signed body changed are refused', async () => {
+  it('T-93 with one bit of a signed body changed are refused', async () => {
     const chunks = [Buffer.from('first chunk'), Buffer.from('second')]
     const headers = {
       'x-amz-content-sha256': SIGNED_TRAILER,
@@ -115,7 +115,7 @@ describe('any bytes', () => {
     }
   })
 
-  it('T-94 cut off anywhere before their last line are refused', async () => {
+  it('T-93 cut off anywhere before their last line are refused', async () => {
     const chunks = [Buffer.from('first chunk'), Buffer.from('second')]
     const headers = { 'x-amz-content-sha256': SIGNED, 'x-amz-decoded-content-length': '17' }
     const { length } = await encodeBody({ chunks, seed: '0'.repeat(64) })
@@ -146,7 +146,7 @@ describe('heads that contradict themselves', () => {
     ['an algorithm without its checksum', { 'x-amz-sdk-checksum-algorithm': 'CRC32' }, 'InvalidRequest'],
     ['an algorithm with another checksum', { ...crc, 'x-amz-sdk-checksum-algorithm': 'SHA1' }, 'InvalidRequest'],
     ['a Content-MD5 that is none', { 'content-md5': 'AAAA' }, 'InvalidDigest'],
-  ])('T-94 %s', async (_, headers, code) => {
+  ])('T-93 %s', async (_, headers, code) => {
     expect(await codeOf(open(headers, Buffer.alloc(0)))).toBe(code)
   })
 })
@@ -173,11 +173,11 @@ describe('what the client says about the bytes', () => {
     ['another CRC32C', { ...unsigned, 'x-amz-checksum-crc32c': 'AAAAAA==' }, 'BadDigest'],
     ['another SHA-256', { ...hashed, 'x-amz-checksum-sha256': digest('sha256').replace('L', 'M') }, 'BadDigest'],
     ['a composite checksum', { ...unsigned, 'x-amz-checksum-crc32': `${crc32Of(body)}-1` }, 'BadDigest'],
-  ])('T-94 ADD-41 %s', async (_, headers, code) => {
+  ])('T-93 ADD-41 %s', async (_, headers, code) => {
     expect(await codeOf(open(headers, body))).toBe(code)
   })
 
-  it('T-94 the checksum of no bytes in a presigned URL is refused with the setting that avoids it', async () => {
+  it('T-93 the checksum of no bytes in a presigned URL is refused with the setting that avoids it', async () => {
     const headers = { 'x-amz-checksum-crc32': 'AAAAAA==', 'x-amz-sdk-checksum-algorithm': 'CRC32' }
     const head = await presign({ method: 'PUT', headers })
     await expect(collect(openPayload(head, check(head), arriving(body)))).rejects.toMatchObject({

@@ -28,16 +28,16 @@ export { lockerName, nameObjection } from './locker-names.ts'
 export { type Locker, lockerOf, namedTags, provisionObjection } from './lockers.ts'
 export type { Purchase, QuotedPurchase, RenewalPurchase } from './purchases/buy.ts'
 export type { Approve } from './purchases/complete-payment.ts'
-export { forgetUnansweredPayment, paidBut, releaseUnpaid } from './purchases/purchase.ts'
-export { forgetPurchase, type PurchaseRecord, readPurchase } from './purchases/purchase-journal.ts'
-export { payableLeg } from './purchases/quote.ts'
 export {
   adoptPurchase,
   type Buyer,
   beginPurchase,
   endPurchase,
   unfinishedPurchases,
-} from './purchases/unfinished.ts'
+} from './purchases/open-purchases.ts'
+export { forgetUnansweredPayment, paidBut, releaseUnpaid } from './purchases/purchase.ts'
+export { forgetPurchase, type PurchaseRecord, readPurchase } from './purchases/purchase-journal.ts'
+export { payableLeg } from './purchases/quote.ts'
 export type {
   S3CredentialOptions,
   S3KeyOptions,

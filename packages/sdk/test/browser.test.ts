@@ -8,7 +8,7 @@ import { build } from 'vite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { chromiumPath } from '../../../scripts/chromium.ts'
 import { signerFromSeed } from '../src/signers.ts'
-import { openHouse } from './lockers.ts'
+import { openTestbed } from './lockers.ts'
 
 interface Chunk {
   code: string
@@ -55,19 +55,19 @@ describe('the SDK bundled for a browser', () => {
     },
   )
 
-  it('ADD-09 ADD-16 AMB-62 T-59 uploads, encrypts, reads, attests, lists lockers and corrects its clock in a page of another origin', {
+  it('ADD-09 T-59 uploads, encrypts, reads, attests, lists lockers and corrects its clock in a page of another origin', {
     tags: ['nightly'],
   }, async () => {
-    const house = await openHouse({ FILE_LIMITS: 'part_bytes=131072' })
+    const testbed = await openTestbed({ FILE_LIMITS: 'part_bytes=131072' })
     const page = await openPage()
-    onTestFinished(() => house.close())
+    onTestFinished(() => testbed.close())
     const seed = crypto.getRandomValues(new Uint8Array(32))
-    const locker = await house.locker(signerFromSeed(seed))
+    const locker = await testbed.locker(signerFromSeed(seed))
     await page.addScriptTag({ content: (await bundled('programs/in-browser.ts')).code })
     const task = {
-      baseUrl: house.proxy.url,
+      baseUrl: testbed.proxy.url,
       seed: [...seed],
-      pinnedKeys: [toHex(house.gateway.context.signers.statement.publicKey)],
+      pinnedKeys: [toHex(testbed.gateway.context.signers.statement.publicKey)],
       locker,
     }
     expect(await page.evaluate((given) => globalThis.runInPage(given), task)).toEqual({

@@ -44,7 +44,7 @@ describe.each(journals)('a journal %s', (_, make) => {
     expect([await journal.get('a'), await journal.get('b')]).toEqual(['one', null])
   })
 
-  it('T-79 loses no change of an entry that many make at the same time', async () => {
+  it('T-67 loses no change of an entry that many make at the same time', async () => {
     const journal = make()
     const add = () => journalEntry<number[]>(journal, 'a').update((all) => [...(all ?? []), all?.length ?? 0])
     await Promise.all(Array.from({ length: 20 }, add))

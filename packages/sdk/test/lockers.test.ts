@@ -6,9 +6,9 @@ import type { Client } from '../src/client.ts'
 import { isGatewayError, UntrueAnswer } from '../src/errors.ts'
 import { lockerName, nameObjection } from '../src/locker-names.ts'
 import { namedTags } from '../src/lockers.ts'
-import { errorOf, newEd25519, newEvm, useHouse } from './lockers.ts'
+import { errorOf, newEd25519, newEvm, useTestbed } from './lockers.ts'
 
-const house = useHouse()
+const testbed = useTestbed()
 
 async function all(client: Client): Promise<ListedLocker[]> {
   const lockers: ListedLocker[] = []
@@ -29,20 +29,20 @@ describe('the lockers of a wallet', () => {
     ['EVM', newEvm],
   ])('ADD-16 are found by an %s signer alone', async (_, newSigner) => {
     const signer = newSigner()
-    const client = house.client({ signer })
+    const client = testbed.client({ signer })
     expect(await all(client)).toEqual([])
-    const locker = await house.locker(signer)
+    const locker = await testbed.locker(signer)
     expect(await all(client)).toMatchObject([{ ...locker, role: 'owner', opened: true }])
     const operator = newEd25519()
     await client.addOperator(locker, operator.address)
-    expect(await all(house.client({ signer: operator }))).toMatchObject([{ ...locker, role: 'operator' }])
+    expect(await all(testbed.client({ signer: operator }))).toMatchObject([{ ...locker, role: 'operator' }])
   })
 
   it('ADD-16 are read page by page', async () => {
     const signer = newEd25519()
-    const made = [await house.locker(signer), await house.locker(signer), await house.locker(signer)]
+    const made = [await testbed.locker(signer), await testbed.locker(signer), await testbed.locker(signer)]
     const asked: string[] = []
-    const client = house.client({
+    const client = testbed.client({
       signer,
       fetch: (input, init) => {
         asked.push(String(input))
@@ -62,15 +62,15 @@ describe('the lockers of a wallet', () => {
     ['has ids that do not belong together', changed({ receipt_id: `rcpt_${'0'.repeat(32)}` })],
   ])('ADD-16 are not believed where the list %s', async (_, lie) => {
     const signer = newEd25519()
-    await house.locker(signer)
-    house.proxy.always(/v1\/lockers\?/, { lie: (body) => lie(body as LockerList) })
-    expect(await errorOf(all(house.client({ signer })))).toBeInstanceOf(UntrueAnswer)
+    await testbed.locker(signer)
+    testbed.proxy.always(/v1\/lockers\?/, { lie: (body) => lie(body as LockerList) })
+    expect(await errorOf(all(testbed.client({ signer })))).toBeInstanceOf(UntrueAnswer)
   })
 
   it('T-55 a client signs for the address that it calls, so that the service cannot send the list on', async () => {
     const signer = newEd25519()
-    const { url } = house.proxy
-    const elsewhere = house.client({
+    const { url } = testbed.proxy
+    const elsewhere = testbed.client({
       signer,
       baseUrl: 'https://other.example',
       fetch: (input, init) => fetch(String(input).replace('https://other.example', url), init),

@@ -16,7 +16,7 @@ import { type Signer, signerFromEvmKey, signerFromSeed } from '../src/signers.ts
 type Settings = Parameters<typeof startTestGateway>
 type TestGateway = Awaited<ReturnType<typeof startTestGateway>>
 
-export interface House {
+export interface Testbed {
   gateway: TestGateway
   proxy: FaultyProxy
   /** The recorded waits of all clients, in milliseconds. */
@@ -29,7 +29,7 @@ export interface House {
   close(): Promise<void>
 }
 
-export async function openHouse(...settings: Settings): Promise<House> {
+export async function openTestbed(...settings: Settings): Promise<Testbed> {
   const gateway = await startTestGateway(...settings)
   const proxy = await startFaultyProxy(gateway.url)
   const waits: number[] = []
@@ -56,7 +56,7 @@ export async function openHouse(...settings: Settings): Promise<House> {
 }
 
 /** What the tests of a file share. Each begins without faults, recorded requests and waits. */
-export function shared<T extends House>(open: () => Promise<T>): T {
+export function shared<T extends Testbed>(open: () => Promise<T>): T {
   const place = forAllTests(open)
   beforeEach(() => {
     place.proxy.behave()
@@ -66,7 +66,7 @@ export function shared<T extends House>(open: () => Promise<T>): T {
   return place
 }
 
-export const useHouse = (...settings: Settings) => shared(() => openHouse(...settings))
+export const useTestbed = (...settings: Settings) => shared(() => openTestbed(...settings))
 
 /** A temporary folder for the tests of a file. */
 export function useFolder(): string {

@@ -15,14 +15,14 @@ import { type Signer, signerFromEvmKey, signerFromSeed } from '../src/signers.ts
 import { evmWallet } from '../src/wallets/evm-wallet.ts'
 import { solanaWallet } from '../src/wallets/solana-wallet.ts'
 import type { Wallet } from '../src/wallets/wallet.ts'
-import { type House, openHouse, shared } from './lockers.ts'
+import { openTestbed, shared, type Testbed } from './lockers.ts'
 
 export interface Buyer {
   signer: Signer
   wallet: Wallet
 }
 
-export interface Market extends House {
+export interface Market extends Testbed {
   chains: LocalChains
   /** The time of the gateway and the chains, Unix milliseconds. */
   now: () => number
@@ -44,10 +44,10 @@ export async function openMarket(variables: Record<string, string> = {}): Promis
   let lead = 0
   const now = () => Date.now() + lead
   const chains = await startLocalChains({ now })
-  const house = await openHouse({ ...chains.variables, ...variables }, { now })
-  const key = toHex(house.gateway.context.signers.statement.publicKey)
+  const testbed = await openTestbed({ ...chains.variables, ...variables }, { now })
+  const key = toHex(testbed.gateway.context.signers.statement.publicKey)
   return {
-    ...house,
+    ...testbed,
     chains,
     now,
     advance(seconds) {
@@ -63,13 +63,13 @@ export async function openMarket(variables: Record<string, string> = {}): Promis
       const wallet = evmWallet({ rpcUrl: chains.evm.url, account: privateKey })
       return { signer: signerFromEvmKey(privateKey), wallet }
     },
-    clientOf: ({ signer }, journal = memoryJournal()) => house.client({ signer, journal, pinnedKeys: [key] }),
+    clientOf: ({ signer }, journal = memoryJournal()) => testbed.client({ signer, journal, pinnedKeys: [key] }),
     async treasury(asset) {
       await chains.settle()
       return holdings(chains, { primary: TREASURY, evm: DEV_TREASURY }, asset)
     },
     async close() {
-      await house.close()
+      await testbed.close()
       await chains.stop()
     },
   }

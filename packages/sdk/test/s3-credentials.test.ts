@@ -3,15 +3,15 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../src/client.ts'
 import { UntrueAnswer } from '../src/errors.ts'
 import type { Locker } from '../src/lockers.ts'
-import { errorOf, newEvm, useHouse } from './lockers.ts'
+import { errorOf, newEvm, useTestbed } from './lockers.ts'
 
 let client: Client
 let locker: Locker
-const house = useHouse()
+const testbed = useTestbed()
 beforeAll(async () => {
   const signer = newEvm()
-  client = house.client({ signer })
-  locker = await house.locker(signer)
+  client = testbed.client({ signer })
+  locker = await testbed.locker(signer)
 })
 
 describe('S3 credentials', () => {
@@ -26,7 +26,7 @@ describe('S3 credentials', () => {
     expect(made).toMatchObject({ name: 'backup', access: 'write', prefix: 'b/' })
     const { secret_access_key: _, endpoint, region, bucket, ...listed } = made
     expect(await client.s3Keys(locker)).toContainEqual(listed)
-    house.proxy.plan(/s3\/keys\/SVCK/, { cut: 'answer' })
+    testbed.proxy.plan(/s3\/keys\/SVCK/, { cut: 'answer' })
     await client.revokeS3Key(locker, made.access_key_id)
     expect(await client.s3Keys(locker)).not.toContainEqual(listed)
     expect(await errorOf(client.revokeS3Key(locker, made.access_key_id))).toMatchObject({ code: 'S3_KEY_NOT_FOUND' })
@@ -41,11 +41,11 @@ describe('S3 credentials', () => {
     expect(listed).toMatchObject({ name: 'all', access: 'read' })
     expect(await client.walletS3Keys()).toEqual([listed])
     expect(await client.s3Keys(locker)).not.toContainEqual(expect.objectContaining({ name: 'all' }))
-    house.proxy.plan(/s3\/keys\/SVCK/, { cut: 'answer' })
+    testbed.proxy.plan(/s3\/keys\/SVCK/, { cut: 'answer' })
     await client.revokeWalletS3Key(made.access_key_id)
     expect(await client.walletS3Keys()).toEqual([])
     expect(await errorOf(client.revokeWalletS3Key(made.access_key_id))).toMatchObject({ code: 'S3_KEY_NOT_FOUND' })
-    expect(await errorOf(house.client({}).walletS3Keys())).toBeInstanceOf(TypeError)
+    expect(await errorOf(testbed.client({}).walletS3Keys())).toBeInstanceOf(TypeError)
   })
 
   it.each<[string, Partial<S3Credentials>]>([
@@ -57,10 +57,10 @@ describe('S3 credentials', () => {
     ['an endpoint that is no address', { endpoint: 'javascript:alert(1)' }],
     ['an endpoint with a command', { endpoint: 'https://a.example/`reboot`' }],
   ])('T-95 are not believed with %s', async (_, changes) => {
-    house.proxy.always(/s3\/credentials/, { lie: (body) => ({ ...(body as S3Credentials), ...changes }) })
+    testbed.proxy.always(/s3\/credentials/, { lie: (body) => ({ ...(body as S3Credentials), ...changes }) })
     expect(await errorOf(client.s3Credentials(locker))).toBeInstanceOf(UntrueAnswer)
     if (changes.bucket === undefined) expect(await errorOf(client.walletS3Credentials())).toBeInstanceOf(UntrueAnswer)
-    house.proxy.always(/s3\/keys/, { lie: (body) => ({ ...(body as NewS3Key), ...changes }) })
+    testbed.proxy.always(/s3\/keys/, { lie: (body) => ({ ...(body as NewS3Key), ...changes }) })
     if (changes.session_token !== undefined) return
     expect(await errorOf(client.createS3Key(locker, { name: 'a', days: 1 }))).toBeInstanceOf(UntrueAnswer)
     if (changes.bucket !== undefined) return

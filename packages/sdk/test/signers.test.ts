@@ -12,9 +12,9 @@ import {
   signerFromViem,
   signerFromWalletStandard,
 } from '../src/signers.ts'
-import { useHouse } from './lockers.ts'
+import { useTestbed } from './lockers.ts'
 
-const house = useHouse()
+const testbed = useTestbed()
 
 const seed = randomBytes(32)
 const privateKey = `0x${randomBytes(32).toString('hex')}` as const
@@ -57,10 +57,10 @@ const signers: [string, () => Signer][] = [
 ]
 
 describe.each(signers)('a signer from %s', (_, make) => {
-  it('ENV-02 ENV-03 ENV-11 signs requests that the gateway accepts', async () => {
+  it('ENV-02 ENV-11 signs requests that the gateway accepts', async () => {
     const signer = make()
-    const { locker_id } = await house.locker(signer)
-    const { body } = await house.client({ signer }).call(lockerRecord, { params: { locker_id } })
+    const { locker_id } = await testbed.locker(signer)
+    const { body } = await testbed.client({ signer }).call(lockerRecord, { params: { locker_id } })
     expect(body.owner).toBe(signer.address)
   })
 })

@@ -36,7 +36,7 @@ export interface ObjectFacts {
   size: number
   /**
    * Whether the client that uploaded it called its bytes compressed. Those who are sent to the provider would get them
-   * decompressed, by it or by their browser (T-176).
+   * decompressed, by it or by their browser (T-50).
    */
   isEncoded?: true
 }

@@ -133,7 +133,7 @@ describe.each(Object.entries(drivers))('the %s driver with a server that answers
   const readAll = async (driver: BadlyServed, range?: ByteRange) => buffer((await driver.read(range))!)
 
   it.each(Object.keys({ ...TO_A_RANGE, ...TO_ANYTHING }))(
-    'T-31 fails to read a range when the server %s',
+    'T-139 fails to read a range when the server %s',
     async (name) => {
       const driver = await openAt({ ...TO_A_RANGE, ...TO_ANYTHING }[name] as BadAnswer)
       await expect(readAll(driver, RANGE)).rejects.toMatchObject(UNAVAILABLE)
@@ -141,20 +141,20 @@ describe.each(Object.entries(drivers))('the %s driver with a server that answers
   )
 
   it.each(Object.keys({ ...TO_A_WHOLE_READ, ...TO_ANYTHING }))(
-    'T-31 fails to read an object when the server %s',
+    'T-139 fails to read an object when the server %s',
     async (name) => {
       const driver = await openAt({ ...TO_A_WHOLE_READ, ...TO_ANYTHING }[name] as BadAnswer)
       await expect(readAll(driver)).rejects.toMatchObject(UNAVAILABLE)
     },
   )
 
-  it('T-31 keeps an early error for the reader', async () => {
+  it('T-139 keeps an early error for the reader', async () => {
     const stream = (await (await openAt(TO_A_WHOLE_READ['keeps breaking the connection'] as BadAnswer)).read())!
     await new Promise((resolve) => stream.once('close', resolve))
     await expect(buffer(stream)).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('T-31 returns the range or fails when the server sends the whole object', async () => {
+  it('T-139 returns the range or fails when the server sends the whole object', async () => {
     const driver = await openAt(answerWith(200, { 'content-length': 1000 }, BYTES))
     const given = await readAll(driver, RANGE).catch((error) => error)
     expect([part(10, 19), expect.objectContaining(UNAVAILABLE)]).toContainEqual(given)
@@ -164,7 +164,7 @@ describe.each(Object.entries(drivers))('the %s driver with a server that answers
     ['nothing', '{}'],
     ['an invalid size', '{"size":"-1","generation":{}}'],
     ['no object at all', 'null'],
-  ])('T-31 does not invent a size when the server states %s', async (_, said) => {
+  ])('T-139 does not invent a size when the server states %s', async (_, said) => {
     const driver = await openAt(answerWith(200, inChunks, said))
     const found = await driver.stat().catch((error) => error)
     // Some drivers know the size by the name of the object.
@@ -173,7 +173,7 @@ describe.each(Object.entries(drivers))('the %s driver with a server that answers
 })
 
 it.each(['', 'nowhere:', 'file:///etc/hosts', 'https://127.0.0.1:1/'])(
-  'T-31 the Google Cloud Storage driver rejects %j as the address of an upload session',
+  'T-139 the Google Cloud Storage driver rejects %j as the address of an upload session',
   async (location) => {
     const endpoint = await startBadServer(answerWith(200, { location, 'content-length': 2 }, '{}'))
     const provider = await gcs.open({ endpoint }, SHORT_TIMEOUTS)
@@ -198,7 +198,7 @@ it.each([
 )
 
 it.each([[{ items: {} }], [{ items: [null] }], [null]])(
-  'T-31 the Google Cloud Storage driver rejects the list %j of objects',
+  'T-139 the Google Cloud Storage driver rejects the list %j of objects',
   async (page) => {
     const endpoint = await startBadServer(answerWith(200, { 'transfer-encoding': 'chunked' }, JSON.stringify(page)))
     const provider = await gcs.open({ endpoint }, SHORT_TIMEOUTS)

@@ -176,7 +176,7 @@ describe.each(Object.keys(stores))('the %s driver', (name) => {
     ['hangs', 'unavailable'],
     ['refuses', 'closed'],
   ] as const)(
-    'T-31 reports with every operation and its check that a store that %s is %s',
+    'T-139 reports with every operation and its check that a store that %s is %s',
     { tags: ['nightly'] },
     async (failure, reason) => {
       store.fail(failure)
@@ -219,7 +219,7 @@ describe.each(Object.keys(stores))('the %s driver', (name) => {
   it.each([
     ['is full', 'full'],
     ['cuts uploads', 'unavailable'],
-  ] as const)('T-31 leaves nothing of an object when the store %s', async (failure, reason) => {
+  ] as const)('T-139 leaves nothing of an object when the store %s', async (failure, reason) => {
     const before = await store.held()
     store.fail(failure)
     expect((await failureOf(keep(store.provider, Buffer.alloc(MIB + 1)))).reason).toBe(reason)

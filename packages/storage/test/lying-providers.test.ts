@@ -57,7 +57,7 @@ const stores: Record<string, () => Promise<TestStore>> = {
 }
 
 it.each(Object.keys(stores))(
-  'T-135 the %s driver ends every wait, and has what it acknowledges',
+  'T-139 the %s driver ends every wait, and has what it acknowledges',
   { tags: ['nightly'] },
   async (store) => {
     const { url, direct, open } = await stores[store]!()
@@ -116,7 +116,7 @@ const slowStores: Record<string, () => Promise<TestSlowStore>> = {
 const SOME = ['sends a byte now and then', 'answers without end', 'sends half of its answer', 'answers null']
 
 it.each(Object.keys(slowStores))(
-  'T-135 the %s driver pays once, and goes on with an honest provider',
+  'T-139 the %s driver pays once, and goes on with an honest provider',
   { tags: ['nightly'] },
   async (name) => {
     const { url, open, paid } = await slowStores[name]!()
@@ -138,7 +138,7 @@ it.each(Object.keys(slowStores))(
   },
 )
 
-it('T-135 the Arweave driver sends chunks again that the service lists in no way it understands', async () => {
+it('T-139 the Arweave driver sends chunks again that the service lists in no way it understands', async () => {
   const { server, open } = await startTestArweave()
   onTestFinished(server.stop)
   const proxy = await proxyOf(server.uploadUrl)

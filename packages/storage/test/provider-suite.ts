@@ -79,7 +79,7 @@ export function describeProvider(
       }
     })
 
-    it('T-31 is unavailable when a range goes past the end, since the object was longer before', async () => {
+    it('T-139 is unavailable when a range goes past the end, since the object was longer before', async () => {
       const key = await keep(provider, Buffer.alloc(10))
       const empty = await keep(provider, Buffer.alloc(0))
       for (const [of, start, end] of [

@@ -33,7 +33,7 @@ describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, 
     id = newId()
   })
 
-  it('AMB-21 are returned only when redirects are enabled', async () => {
+  it('GEN-11 are returned only when redirects are enabled', async () => {
     const targets = async (redirect: 'off' | 'get' | 'all') => {
       const opened = await store.open({ redirect })
       const made = [await opened.uploadTarget(id, TERMS), await opened.downloadTarget({ id, ref: null }, TERMS)]
@@ -45,7 +45,7 @@ describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, 
     expect(await targets('all')).toEqual([true, true, true])
   })
 
-  it('AMB-61 AMB-24 SHORT-06 SHORT-09 take an upload once, with the content type that was signed', async () => {
+  it('SHORT-09 SHORT-06 take an upload once, with the content type that was signed', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
     expect(headers).toMatchObject({ 'content-type': TYPE, ...once })
     for (const type of ['text/html', 'text/plain', 'text/plain; charset=UTF-8']) {
@@ -109,7 +109,7 @@ describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, 
     expect(await provider.uploadTarget(newId(), { ...TERMS, size: null })).toBeNull()
   })
 
-  it.runIf(name !== 'Storj')('T-50 AMB-61 take no more than was allowed, where the client knows of it', async () => {
+  it.runIf(name !== 'Storj')('T-50 SHORT-09 take no more than was allowed, where the client knows of it', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
     expect(headers).toEqual({ 'content-type': TYPE, ...provider.uploadHeaders!(TERMS.maxBytes) })
     const { 'x-goog-content-length-range': range, ...without } = headers

@@ -11,7 +11,7 @@ async function openLocal() {
   return openLocalProvider({ folder })
 }
 
-it('AMB-11 a provider that is slow when the gateway starts is up as soon as its first check ends', {
+it('VER-20 a provider that is slow when the gateway starts is up as soon as its first check ends', {
   tags: ['nightly'],
 }, async () => {
   const local = await openLocal()
@@ -29,7 +29,7 @@ it('AMB-11 a provider that is slow when the gateway starts is up as soon as its 
   expect(checks).toBe(1)
 })
 
-it('AMB-11 a provider that fails when the gateway starts is checked again after a second', async () => {
+it('VER-20 a provider that fails when the gateway starts is checked again after a second', async () => {
   const local = await openLocal()
   const answers = [false, true, false]
   let now = 0
@@ -47,7 +47,7 @@ it('AMB-11 a provider that fails when the gateway starts is checked again after 
   expect(await isUp()).toBe(false)
 })
 
-it('T-31 a provider that hangs does not delay the health report, and counts as down after its timeout', {
+it('T-139 a provider that hangs does not delay the health report, and counts as down after its timeout', {
   tags: ['nightly'],
 }, async () => {
   const local = await openLocal()

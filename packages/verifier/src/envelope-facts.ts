@@ -64,7 +64,7 @@ function differingField(body: EvidenceBody, { proofId, commitment }: BundleParts
   return differing ? `commitment.${differing[0]} is not what the statement says` : null
 }
 
-/** AMB-52: a total may be a decimal string or an integer. */
+/** VER-13: a total may be a decimal string or an integer. */
 function totalText(total: Json | undefined): Json | undefined {
   return typeof total === 'number' && Number.isSafeInteger(total) ? String(total) : total
 }

@@ -113,7 +113,7 @@ function keyTrusted(signer: string, followed: FollowedKeys, signed: TimeAndUse):
   return failed(at === null ? 'the key has a period, and there is no time' : `the key was not in use ${isoSeconds(at)}`)
 }
 
-/** Somebody with a retired key can put any time beside a signature that does not cover it (T-172). */
+/** Somebody with a retired key can put any time beside a signature that does not cover it (T-40). */
 const UNDATED = notChecked('the key is retired, and version 1 does not sign its time: this may have been signed later')
 
 function hasEnded(signer: string, usable: readonly PinnedKey[]): boolean {

@@ -70,7 +70,7 @@ function isSeen(after: Verification, before: VerifiedBundle, path: readonly stri
 }
 
 describe('altered bundles', () => {
-  it.each(GOOD)('T-38 T-51 %s names the fields that no fact covers', async (name, unchecked) => {
+  it.each(GOOD)('T-38 %s names the fields that no fact covers', async (name, unchecked) => {
     const { document, before } = await goodBundle(name)
     expect(before.failed).toEqual([])
     expect(before.unchecked).toEqual(unchecked)
@@ -80,7 +80,7 @@ describe('altered bundles', () => {
   })
 
   it.each(GOOD)(
-    'T-38 T-51 any value of %s that is altered changes a fact or is listed as unchecked',
+    'T-38 any value of %s that is altered changes a fact or is listed as unchecked',
     { tags: ['nightly'] },
     async (name) => {
       const { document, given, before } = await goodBundle(name)
@@ -93,7 +93,7 @@ describe('altered bundles', () => {
     },
   )
 
-  it('T-38 AMB-52 a total of bytes is a string or an integer, and nothing that merely prints as one', async () => {
+  it('T-38 VER-13 a total of bytes is a string or an integer, and nothing that merely prints as one', async () => {
     const { document, given } = await goodBundle('anchor-memo')
     const total = (document.commitment as Document).total_bytes as string
     const valueFor = async (value: unknown) =>
@@ -105,7 +105,7 @@ describe('altered bundles', () => {
     }
   })
 
-  it('T-38 T-51 an oracle anchor with the transaction of a stranger fails beside a statement', async () => {
+  it('T-38 an oracle anchor with the transaction of a stranger fails beside a statement', async () => {
     const { document, given } = await goodBundle('anchor-memo')
     const { anchor } = (await goodBundle('anchor-oracle')).document
     const { facts, failed } = await verified([bytesOf({ ...document, anchor })], given)

@@ -21,7 +21,7 @@ function signed(payload: Uint8Array) {
   return dsseEnvelope(payload, { keyid: issuerKeyId(publicKeyHex), sig })
 }
 
-it('T-129 T-131 no made-up input breaks the rules of DSSE envelopes', async () => {
+it('T-129 T-52 no made-up input breaks the rules of DSSE envelopes', async () => {
   const { envelope, files } = bundleOf(listedFiles(3))
   const proof = merkleProof(merkleLevels(files.map(leafHash)), 1)
   const payloads = [

@@ -9,7 +9,7 @@ import { bundleOf, listedFiles, SIGNER } from './bundles.ts'
 import { CASES, givenOf, packBytes, pinnedKeys, verified } from './pack.ts'
 
 describe('facts about a bundle', () => {
-  it.each(BUNDLE_FACTS)('T-38 CLI-02 CLI-03 %s fails in a case of the pack, and is not checked in another', (fact) => {
+  it.each(BUNDLE_FACTS)('CLI-02 CLI-03 %s fails in a case of the pack, and is not checked in another', (fact) => {
     const values = CASES.map(({ expect: expected }) => expected[fact])
     expect(values).toContain('failed')
     // A bundle that is not signed, or by nobody known, fails: EVID-18.
@@ -27,7 +27,7 @@ describe('facts about a bundle', () => {
     ['registry-replaced', 'not_checked', 'replaced by a newer snapshot'],
     ['registry-replaced-per-snapshot', 'failed', 'another statement'],
     ['registry-other-address', 'failed', 'does not follow from the statement'],
-  ])('SAS-09 AMB-37 the registry account of %s is %s', async (name, value, why) => {
+  ])('SAS-09 SAS-08 the registry account of %s is %s', async (name, value, why) => {
     const { file, given } = CASES.find((one) => one.name === name)!
     const { facts } = await verified([await packBytes(file)], await givenOf(given))
     expect(facts.registry_matches).toMatchObject(why ? { value, why: expect.stringContaining(why) } : { value })
@@ -137,7 +137,7 @@ describe('facts about a receipt', () => {
       'failed',
       { receipt: signReceipt({ ...RECEIPT, proof_id: [bundle.proof_id] as never }, SIGNER) },
     ],
-  ])('T-38 T-51 receipt and bundle %s are linked: %s', async (_, value, situation) => {
+  ])('T-38 receipt and bundle %s are linked: %s', async (_, value, situation) => {
     expect((await factsIn(situation)).receipt_is_of_bundle.value).toBe(value)
   })
 
@@ -149,7 +149,7 @@ describe('facts about a receipt', () => {
       expect((await factsIn({ receipt: { ...SIGNED, confirmed_at: value } })).receipt_key_pinned.value).toBe('passed')
     },
   )
-  it('T-117 a receipt that is not UTF-8 or begins with a byte order mark is not read', () => {
+  it('T-129 a receipt that is not UTF-8 or begins with a byte order mark is not read', () => {
     const text = JSON.stringify({ x: '', ...SIGNED })
     const at = text.indexOf('""') + 1
     expect(readReceipt(utf8(text))).toEqual({ x: '', ...SIGNED })

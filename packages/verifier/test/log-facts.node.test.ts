@@ -99,7 +99,7 @@ describe('a bundle with a proof of a log', () => {
     for (const fact of LOG_FACTS) expect(asked.facts[fact]).toMatchObject({ value: 'not_checked' })
   })
 
-  it('LOG-34 T-108 fails for anything that is no proof, never throws, and is not refused', {
+  it('LOG-34 T-38 fails for anything that is no proof, never throws, and is not refused', {
     tags: ['nightly'],
   }, async () => {
     const text: string = document.log.proof
@@ -118,7 +118,7 @@ describe('a bundle with a proof of a log', () => {
     )
   })
 
-  it('T-108 takes keys of logs and witnesses from the caller alone, whatever the bundle brings', async () => {
+  it('T-38 takes keys of logs and witnesses from the caller alone, whatever the bundle brings', async () => {
     const { facts, unchecked } = await verified([utf8(JSON.stringify(document))], { rpc: given.rpc! })
     expect(facts).toMatchObject({
       log_included: { value: 'not_checked' },

@@ -10,7 +10,7 @@ import { expect, it } from 'vitest'
 import { followedKeys, readPinnedKeys } from '../src/pinned-keys.ts'
 import { CASES, packBytes } from './pack.ts'
 
-it('T-129 T-131 no made-up input breaks the rules of lists of keys', async () => {
+it('T-129 T-52 no made-up input breaks the rules of lists of keys', async () => {
   const lists = CASES.flatMap(({ given: { pinned_keys: keys } }) =>
     keys && !Array.isArray(keys) ? [JSON.stringify(keys)] : [],
   )

@@ -71,7 +71,7 @@ describe('reading a bundle', () => {
     expect(parts.files.manifestDigest).toBe(parts.envelope && Object(parts.envelope.body).manifest_digest)
   })
 
-  it('T-117 takes 32 levels of the whole document, also within a file entry', async () => {
+  it('T-129 takes 32 levels of the whole document, also within a file entry', async () => {
     const text = JSON.stringify(bundleOf(listedFiles(2)))
     const nested = (levels: number) => `"x":${'['.repeat(levels)}${']'.repeat(levels)},`
     const [inDocument, inEntry] = ['{', '{"filename"'].map((place) => text.indexOf(place) + 1) as [number, number]

@@ -27,7 +27,7 @@ const RECEIPT: Receipt = {
   result_hash: 'sha256:00',
 }
 
-it('T-129 T-131 no made-up input breaks the rules of receipts', async () => {
+it('T-129 T-52 no made-up input breaks the rules of receipts', async () => {
   const { file, given } = CASES[0]!
   const bundle = await verified([await packBytes(file)], await givenOf(given))
   const seeds = [

@@ -88,7 +88,7 @@ describe('a redacted bundle', () => {
     )
   })
 
-  it('ADD-18 T-58 holds the receipt, its locker and the other names nowhere', async () => {
+  it('ADD-18 T-33 holds the receipt, its locker and the other names nowhere', async () => {
     const files = listedFiles(9)
     const whole = {
       ...bundle(files),
@@ -126,7 +126,7 @@ describe('a redacted bundle', () => {
       expect(await refusal({ ...whole, log: bad })).toBe('not_valid')
   })
 
-  it('ADD-18 T-58 is not made where a chosen name or the anchor spells the receipt or its locker', async () => {
+  it('ADD-18 T-33 is not made where a chosen name or the anchor spells the receipt or its locker', async () => {
     const [file] = listedFiles(1)
     for (const id of [RECEIPT, lockerId(RECEIPT)]) {
       const filename = `backup-${id}.zip`

@@ -14,7 +14,7 @@ export interface Callers {
   /** Throws unless the identity signed exactly this request to this service, now and for the first time. */
   requireSignedBy(wire: WireRequest, identity: string, ops: readonly (Op | readonly Op[])[]): Promise<RequestEnvelope>
   /** Limits requests that anybody may make, by the address they come from. */
-  limitStranger(wire: WireRequest): Promise<void>
+  limitAnonymous(wire: WireRequest): Promise<void>
 }
 
 const NONCE_KEPT_SECONDS = 60
@@ -52,7 +52,7 @@ export function createCallers(context: Context): Callers {
       await rateLimiter.take({ key: `identity ${identity}`, perMinute: config.limits.perIdentity })
       return envelope
     },
-    async limitStranger({ clientAddress }) {
+    async limitAnonymous({ clientAddress }) {
       await rateLimiter.take({ key: `address ${addressKey(clientAddress)}`, perMinute: config.limits.perAddress })
     },
   }

@@ -12,7 +12,7 @@ export function delegationRoutes(service: Service, delegations: Delegations, cal
   serveKnown(
     service,
     api.delegate,
-    (wire) => callers.limitStranger(wire),
+    (wire) => callers.limitAnonymous(wire),
     ({ body, wire }) => delegations.delegate(body, wire),
   )
   serveIdentity(api.listDelegations, ({ caller }) => delegations.list(caller))

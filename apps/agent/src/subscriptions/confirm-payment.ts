@@ -69,7 +69,7 @@ function confirmation(
 }
 
 /** This service as a seller of subscriptions. */
-export function subscriptionSeller(context: Context, { limitStranger }: Callers): Seller<PayRequest, Purchase> {
+export function subscriptionSeller(context: Context, { limitAnonymous }: Callers): Seller<PayRequest, Purchase> {
   const { sales, config, log, now } = context
   const { db } = context.database
   return {
@@ -78,7 +78,7 @@ export function subscriptionSeller(context: Context, { limitStranger }: Callers)
     log,
     now,
     confirmUrl: confirmUrlOf(config.http),
-    limitStranger,
+    limitAnonymous,
     findQuote: (payReqId) => findPayRequest(db, payReqId),
     async findBought(payReqId) {
       const purchase = await findPurchase(db, payReqId)

@@ -35,7 +35,7 @@ export function createSubscriptions(context: Context, { callers }: { callers: Ca
     find,
     quote: (choice) => answerQuote(context, choice, null),
     async request(choice, wire) {
-      await callers.limitStranger(wire)
+      await callers.limitAnonymous(wire)
       context.clock.assertRight()
       return (await payWithCredential(context, callers, wire)) ?? answerQuote(context, choice, wire)
     },

@@ -60,7 +60,7 @@ describe('an envelope', () => {
     expectRefusal(await list({ envelope: { path: '/v1/lockers' } }), 403, 'PATH_MISMATCH')
   })
 
-  it('T-171 rejects an envelope for another service, and does not use up its nonce; clients of 1.0.0 name none', async () => {
+  it('T-55 rejects an envelope for another service, and does not use up its nonce; clients of 1.0.0 name none', async () => {
     const nonce = 'ab'.repeat(16)
     for (const aud of ['https://other.example', '', null, [stack.agent.url]])
       expectRefusal(await list({ envelope: { aud, nonce } }), 403, 'AUDIENCE_MISMATCH')

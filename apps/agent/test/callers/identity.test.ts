@@ -8,7 +8,7 @@ const KEY = toBase58(ed25519Signer(new Uint8Array(32).fill(7)).publicKey)
 const ADDRESS = `0x${'aB'.repeat(20)}`
 const saying = (identity: string | undefined) => ({ headers: { 'x-svc-identity': identity } }) as unknown as WireRequest
 
-it('AGENT-03 SHAPE-43 accepts a base58 key, or an EVM address in any letter case', () => {
+it('AGENT-03 AGENT-04 accepts a base58 key, or an EVM address in any letter case', () => {
   expect(identityOf(saying(KEY))).toBe(KEY)
   expect(identityOf(saying(` ${KEY}\t`))).toBe(KEY)
   expect(identityOf(saying(ADDRESS))).toBe(ADDRESS.toLowerCase())

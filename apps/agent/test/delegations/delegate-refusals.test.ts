@@ -54,7 +54,7 @@ describe('a refused delegation', () => {
     ['BODY_HASH_MISMATCH', 403, { envelope: { body_sha256: '00'.repeat(32) } }],
     ['RECEIPT_ID_MISMATCH', 401, { receiptId: 'rcpt_test_0001' }],
     ['LOCKER_ID_MISMATCH', 401, { lockerId: 'locker_14fa9d190572' }],
-  ])('AGENT-04 T-04 T-171 rejects an envelope for another request with %s', async (code, status, change) => {
+  ])('T-04 T-55 rejects an envelope for another request with %s', async (code, status, change) => {
     expectRefusal(await ask(change), status, code)
     expect(await kept()).toBe(0)
   })
@@ -76,7 +76,7 @@ describe('a refused delegation', () => {
   })
 
   it.each(['inside.example', 'both.example', '192.168.1.1'])(
-    'T-48 T-08 rejects webhooks and mirrors at %s, which is not public',
+    'T-08 rejects webhooks and mirrors at %s, which is not public',
     async (host) => {
       const good = { url: 'https://files.example/a', filename: 'a' }
       const tasks = {
@@ -95,7 +95,7 @@ describe('a refused delegation', () => {
     },
   )
 
-  it('T-47 looks up the hosts of a few delegations of one owner at once', async () => {
+  it('T-35 looks up the hosts of a few delegations of one owner at once', async () => {
     const tasks = { tell: { url: 'https://slow.example/' } }
     const begun = Array.from({ length: 5 }, () => stack.call(owner, delegateCall(locker, tasks)))
     const refused = await Promise.race(begun)
@@ -105,14 +105,14 @@ describe('a refused delegation', () => {
     expect((await Promise.all(begun)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429])
   })
 
-  it('T-48 accepts hosts that are public, and those that cannot be looked up now', async () => {
+  it('T-08 accepts hosts that are public, and those that cannot be looked up now', async () => {
     const tasks = { tell: { url: 'https://nowhere.example/' } }
     expect((await stack.call(owner, delegateCall(locker, tasks))).status).toBe(200)
     const mirror = { sources: [{ url: 'https://files.example/a', filename: 'a' }] }
     expect((await stack.call(owner, delegateCall(locker, { mirror }))).status).toBe(200)
   })
 
-  it('AGENT-04 SHAPE-43 answers with a fresh quote when the owner has no subscription, or none any more', async () => {
+  it('AGENT-04 answers with a fresh quote when the owner has no subscription, or none any more', async () => {
     const newcomer = ed25519Wallet()
     const mine = await stack.seedLocker(newcomer)
     const askForQuote = async () => {

@@ -13,7 +13,7 @@ describe('delegating a locker', () => {
     ['the primary chain', primaryPayer(0)],
     ['the EVM chain', evmPayer(0)],
   ])(
-    'AGENT-04 SHAPE-43 lets a subscriber on %s delegate a locker and register the agent at the gateway',
+    'AGENT-04 lets a subscriber on %s delegate a locker and register the agent at the gateway',
     { tags: ['nightly'] },
     async (_, owner) => {
       const { subscription } = await stack.subscribe(owner)

@@ -51,7 +51,7 @@ forEachDatabase('agent services on one database', (database) => {
 
   const drainAll = () => Promise.all([...new Set([stack.agent, second])].map(({ context }) => context.queue.drain()))
 
-  it('AGENT-04 T-20 never exceed the limit of open delegations under concurrent requests', async () => {
+  it('AGENT-04 T-18 never exceed the limit of open delegations under concurrent requests', async () => {
     const lockers = await twenty(() => stack.seedLocker(owner))
     const answers = await twenty((turn) => delegate(turn, lockers[turn]!))
     const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length

@@ -12,7 +12,7 @@ const stack = useAgentStack(() => ({ BASE_URL: 'https://agent.example/base/' }))
 
 const CLOSED = 'http://127.0.0.1:9'
 
-it('AGENT-01 ADD-61 the health check reports every part', async () => {
+it('AGENT-01 VER-20 the health check reports every part', async () => {
   const { status, headers, body } = await stack.send<AgentHealth>('GET', '/health')
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
   expect(body).toEqual({
@@ -35,7 +35,7 @@ it('AGENT-01 the health check stays ok while a chain fails or is disabled, and s
   })
 })
 
-it('AGENT-01 T-184 the health check answers 503 without the database, and a wrong clock sells and signs nothing', async () => {
+it('AGENT-01 T-88 the health check answers 503 without the database, and a wrong clock sells and signs nothing', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const database = await createFreshDatabase('postgres')
@@ -106,7 +106,7 @@ it('VER-22 the service has its own OpenAPI document', async () => {
   expect(Object.keys(document.paths)).toEqual([...new Set(agentEndpoints.map(({ path }) => path))])
 })
 
-it('SHAPE-01 ERR-30 every error names a page about its code', async () => {
+it('GEN-02 ERR-30 every error names a page about its code', async () => {
   const { body } = await stack.send<{ docs_url: string }>('GET', '/v1/nothing')
   expect(body.docs_url).toBe('https://agent.example/base/errors/not_found')
   expect(await textAt('/errors/not_found')).toContain('Next: ')

@@ -65,7 +65,7 @@ describe('AGENT-03 a confirmation', () => {
     await expectNoPurchase(await api.confirm({ quote, tx: HASH, identity, leg }), 402, 'tx_not_found')
   })
 
-  it('AGENT-03 PAY-50 T-25 answers 402 with the reason for a payment that is one unit too small', async () => {
+  it('PAY-50 T-25 answers 402 with the reason for a payment that is one unit too small', async () => {
     const leg = legOf(quote, 'USDC', 'evm-mainnet')
     const payer = evmPayer(1)
     const tx = await pay(stack, leg, payer, { amount: BigInt(leg.amount) - 1n })

@@ -16,12 +16,12 @@ const DAY = 86_400
 /** So that no payer has a subscription from another test. */
 beforeEach(() => stack.clock.advance(31 * DAY))
 
-describe('AGENT-01 AGENT-03 SHAPE-43 a payment', () => {
+describe('AGENT-01 AGENT-03 a payment', () => {
   it.each([
     ['SOL', 'primary-mainnet', primaryPayer(0)],
     ['USDC', 'evm-mainnet', evmPayer(1)],
   ])(
-    'AGENT-01 AGENT-03 SHAPE-43 T-33 of %s on %s buys the payer thirty days and publishes only a reference',
+    'AGENT-01 T-33 of %s on %s buys the payer thirty days and publishes only a reference',
     async (ticker, network, payer) => {
       const quote = await api.quote()
       const leg = legOf(quote, ticker, network)
@@ -116,7 +116,7 @@ it('T-02 a stranger who confirms another payment with their own quote buys the d
 })
 
 describe('AGENT-03 PAY-51 a repeated confirmation', () => {
-  it('AGENT-03 PAY-51 ADD-13 returns the first answer for its transaction or signature, and extends nothing', async () => {
+  it('PAY-51 ADD-13 returns the first answer for its transaction or signature, and extends nothing', async () => {
     const payer = primaryPayer(1)
     const quote = await api.quote()
     const tx = await pay(stack, quote.accepts[0]!, payer)

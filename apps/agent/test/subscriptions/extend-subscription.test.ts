@@ -55,7 +55,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     return { receipts: await count('receipts'), subscriptions: await count('subscriptions') }
   }
 
-  it('AGENT-01 SHAPE-43 the first payment buys thirty days from now', async () => {
+  it('AGENT-01 AGENT-04 the first payment buys thirty days from now', async () => {
     const { purchase, isNew } = await extend(await paid())
     expect(isNew).toBe(true)
     expect(purchase).toMatchObject({ identity: 'ann', starts_at: NOON, expires_at: NOON + 30 * DAY })
@@ -67,7 +67,7 @@ forEachDatabase('payments for subscriptions', (database) => {
   it.each([
     ['in the last second of a subscription adds thirty days to its end', -1, 0, 60],
     ['after the end starts anew under the same subscription id', 0, 30, 60],
-  ])('SHAPE-43 a payment %s', async (_, seconds, startDay, endDay) => {
+  ])('AGENT-04 a payment %s', async (_, seconds, startDay, endDay) => {
     const { purchase: first } = await extend(await paid())
     time = first.expires_at + seconds
     const { purchase: second } = await extend(await paid())

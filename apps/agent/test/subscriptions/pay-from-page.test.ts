@@ -16,7 +16,7 @@ const clientOf = (signer: Signer) =>
 const nodeOf = (signer: Signer) => ({ client: clientOf(signer), endpoints, isLocal: true })
 
 describe('paying a subscription from a page', () => {
-  it('ADD-28 a wallet without a node pays the quote that it was shown, on either chain', async () => {
+  it('ADD-24 a wallet without a node pays the quote that it was shown, on either chain', async () => {
     const [primary, evm] = [primaryPayer(1), evmPayer(1)]
     const wallets = [
       [primary.signer, primaryKeyWallet(nodeOf(primary.signer), primary.signer)],

@@ -21,7 +21,7 @@ async function startOther(variables: Variables) {
   return agent
 }
 
-it('AGENT-01 AGENT-02 AMB-46 SHAPE-43 a quote is a 402 with everything a subscriber needs to pay', async () => {
+it('AGENT-01 AGENT-02 a quote is a 402 with everything a subscriber needs to pay', async () => {
   const { status, headers, body } = await api.requestQuote()
   expect(status).toBe(402)
   expect(headers.get('cache-control')).toBe('no-store')
@@ -51,7 +51,7 @@ it('AGENT-01 AGENT-02 AMB-46 SHAPE-43 a quote is a 402 with everything a subscri
   expect(cli_example).toMatch(new RegExp(`${paymentReference(id)}.*X-Svc-Identity`))
 })
 
-it('AGENT-01 SHAPE-43 a quote offers legs on both chains, payable to the treasuries of this service', async () => {
+it('AGENT-01 AGENT-04 a quote offers legs on both chains, payable to the treasuries of this service', async () => {
   const quote = await api.quote()
   const names = quote.accepts.map(({ network, extra }) => `${network === PRIMARY ? 'primary' : network} ${extra.name}`)
   expect(names).toEqual(
@@ -93,7 +93,7 @@ it('AGENT-02 STATE-01 a quote is stored exactly as it is answered', async () => 
   expect(stored).toMatchObject({ quote: text, created_at: 1_788_264_000, expires_at: 1_788_264_300 })
 })
 
-it('AGENT-02 AMB-08 a request for a network or asset gets only the matching legs', async () => {
+it('AGENT-02 PAY-04 a request for a network or asset gets only the matching legs', async () => {
   const names = async (choice: Record<string, string>) =>
     (await api.quote(choice)).accepts.map(({ network, extra }) => [network, extra.name])
   expect(await names({ pay_asset: 'usdc' })).toEqual([
@@ -127,7 +127,7 @@ it('ADD-10 a quote in production does not mention development', async () => {
   expect(JSON.stringify(await subscriptionApi(() => agent).quote())).not.toMatch(/development/i)
 })
 
-it('T-39 a quote leaves out coins without a price and tokens with other decimals, and /health says so', async () => {
+it('T-22 a quote leaves out coins without a price and tokens with other decimals, and /health says so', async () => {
   const wrong = { ORACLE_URL: CLOSED, TOKENS: `${stack.chains.agentVariables.TOKENS},evm.USDT0=${TOKENS.WETH.address}` }
   const careful = await startOther(wrong)
   const { accepts } = await subscriptionApi(() => careful).quote()
@@ -138,7 +138,7 @@ it('T-39 a quote leaves out coins without a price and tokens with other decimals
   expect(health.warnings.join()).toMatch(/no price of ETH .*USDT0 .* must have 6 decimals, but the chain says 18/)
 })
 
-it('AMB-10 VER-20 a treasury without token accounts is named in /health', async () => {
+it('PAY-19 VER-20 a treasury without token accounts is named in /health', async () => {
   const poor = await startOther({
     PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8',
     TOKENS: (stack.chains.agentVariables.TOKENS ?? '').replace(/primary\.BETA=[^,]+,?/, ''),

@@ -43,16 +43,16 @@ function hourCount(text: string): number {
 }
 
 async function delegate(session: Session, wanted: string | undefined, options: DelegateOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const tasks = tasksOf(options)
   const locker = await session.locker(wanted)
   const key = await session.keyFor(locker.owner)
   const client = await session.agentClient(key)
-  const delegated = await client.delegate(locker.receipt_id, tasks, world.signal)
+  const delegated = await client.delegate(locker.receipt_id, tasks, host.signal)
   if (options.register) {
     await registerKey(session, key, locker, delegated)
     // The repeated call makes the agent check at once whether its key is registered.
-    await client.delegate(locker.receipt_id, undefined, world.signal)
+    await client.delegate(locker.receipt_id, undefined, host.signal)
   }
   output.result({ ...delegated, registered: options.register }, () => delegatedText(locker, delegated))
   output.note(options.register ? `\n${nextStep(delegated)}` : `\n${registrationHint(locker, delegated)}`)

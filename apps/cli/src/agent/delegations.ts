@@ -37,7 +37,7 @@ async function delegations(session: Session, id: string | undefined, options: De
   const client = await session.agentClient(key)
   if (end !== undefined) return finish(session, client, key, end)
   if (id === undefined) return list(session, client, key)
-  const delegation = await client.delegation(id, session.world.signal)
+  const delegation = await client.delegation(id, session.host.signal)
   return isLog ? showLog(session, delegation) : show(session, delegation)
 }
 
@@ -46,8 +46,8 @@ function requireDelegationId(text: string | undefined): void {
   throw new UsageError(`${JSON.stringify(text)} is not the id of a delegation`, '`svc delegations` lists them')
 }
 
-async function list({ output, world }: Session, client: AgentClient, key: Key): Promise<void> {
-  const { subscription, delegations: all } = await client.delegations(world.signal)
+async function list({ output, host }: Session, client: AgentClient, key: Key): Promise<void> {
+  const { subscription, delegations: all } = await client.delegations(host.signal)
   output.result({ subscription, delegations: all }, () => listText(key.address, subscription, all))
   if (all.length === 0) output.note('\nNone yet: `svc delegate LOCKER` makes one.')
 }
@@ -65,7 +65,7 @@ function showLog({ output }: Session, { log }: Delegation): void {
 }
 
 async function finish(session: Session, client: AgentClient, key: Key, id: string): Promise<void> {
-  const ended = await client.endDelegation(id, session.world.signal)
+  const ended = await client.endDelegation(id, session.host.signal)
   const question = shown(
     `Remove the operator ${ended.agent_pubkey} of ${ended.locker_id}? It was registered elsewhere.`,
   )

@@ -33,8 +33,8 @@ trusted when it is first seen, unless you pin it:
 async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
   const { asset } = limit
   requireAsset(limit)
-  const { output, world } = session
-  const { signal } = world
+  const { output, host } = session
+  const { signal } = host
   const { accepts, extensions } = await (await session.agentClient()).quote(signal)
   const offers = accepts.map(({ extra, network }) => ({ ticker: extra.name, network }))
   const key = payingKey(await session.keys(), offers, asset)

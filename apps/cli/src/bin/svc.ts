@@ -33,6 +33,6 @@ stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 stderr.on('error', () => {})
 
 const { run } = await import('../run.ts')
-const world = { env, stdin, stdout, stderr, signal: controller.signal, now: Date.now }
-const exitCode = await run(process.argv.slice(2), world)
+const host = { env, stdin, stdout, stderr, signal: controller.signal, now: Date.now }
+const exitCode = await run(process.argv.slice(2), host)
 process.exitCode = exitCode || (isLost ? EXIT.failed : EXIT.ok)

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import { EXIT, Failure } from '../errors.ts'
+import type { Run } from '../host.ts'
 import type { Open, Session } from '../session.ts'
 import { nodeFor } from '../setup/wallet.ts'
-import type { Run } from '../world.ts'
 import { type Places, startEnvironment } from './environment.ts'
 import { fundedWallet, writeSamples } from './fixtures.ts'
 import { type Step, steps } from './steps.ts'
@@ -30,12 +30,12 @@ development gateway that runs already (\`npm start\`), and the faucets of its ch
 }
 
 async function demo(session: Session, run: Run, { evm: isEvm = false }: DemoOptions): Promise<void> {
-  const { output, world, settings } = session
-  const folder = await mkdtemp(join(world.env.TMPDIR ?? tmpdir(), 'svc-demo-'))
+  const { output, host, settings } = session
+  const folder = await mkdtemp(join(host.env.TMPDIR ?? tmpdir(), 'svc-demo-'))
   try {
     if (settings.gateway?.from === '--gateway') return await runDemo(session, run, folder, isEvm, placesOf(session))
     output.note('Starting a gateway and two chains of its own…')
-    const environment = await startEnvironment(join(folder, 'gateway'), world)
+    const environment = await startEnvironment(join(folder, 'gateway'), host)
     try {
       await runDemo(session, run, folder, isEvm, environment)
     } finally {
@@ -53,17 +53,17 @@ function placesOf({ gateway, settings }: Session): Places {
 
 /** Uses its own wallet and config folder, so that it costs nothing and leaves nothing behind. */
 async function runDemo(session: Session, run: Run, folder: string, isEvm: boolean, places: Places): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { gateway, primaryRpc, evmRpc } = places
   const asset = isEvm ? 'MON' : 'SOL'
   const rpcUrl = isEvm ? evmRpc : primaryRpc
-  const { file, key } = await fundedWallet(folder, { asset, isEvm, rpcUrl, signal: world.signal })
+  const { file, key } = await fundedWallet(folder, { asset, isEvm, rpcUrl, signal: host.signal })
   output.note(`A new wallet, ${key.address}, with 10 ${asset} from the faucet of the local chain.`)
   await writeSamples(join(folder, 'files'))
   const env = {
-    PATH: world.env.PATH,
+    PATH: host.env.PATH,
     HOME: folder,
-    NO_COLOR: world.env.NO_COLOR,
+    NO_COLOR: host.env.NO_COLOR,
     XDG_CONFIG_HOME: join(folder, 'config'),
     SVC_GATEWAY: gateway,
     SVC_WALLET: file,
@@ -75,19 +75,19 @@ async function runDemo(session: Session, run: Run, folder: string, isEvm: boolea
 
 /** Runs the commands that a user would type. Each must end with its expected exit code. */
 async function runSteps(
-  { output, world }: Session,
+  { output, host }: Session,
   run: Run,
   env: NodeJS.ProcessEnv,
   steps: readonly Step[],
 ): Promise<void> {
   const { isJson } = output
-  const inner = { ...world, env, ...(isJson && { stdout: discard(), stderr: discard() }) }
+  const inner = { ...host, env, ...(isJson && { stdout: discard(), stderr: discard() }) }
   for (const [index, { title, command, args, exit = EXIT.ok, before }] of steps.entries()) {
     await before?.()
     output.note(`\n${index + 1}. ${title}\n   $ ${command}\n`)
     const exit_code = await run(args, inner)
     if (isJson) output.result({ step: title, command, exit_code, ok: exit_code === exit }, () => '')
-    world.signal.throwIfAborted()
+    host.signal.throwIfAborted()
     if (exit_code !== exit) throw new Failure(`"${title}" ended with ${exit_code} instead of ${exit}`)
   }
   output.note('\nThe honest files verified, and the tampered one was found and named.')

@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { Failure } from '../errors.ts'
-import type { World } from '../world.ts'
+import type { Host } from '../host.ts'
 
 /** The addresses of a gateway and its chains. */
 export interface Places {
@@ -19,7 +19,7 @@ export interface DemoEnvironment extends Places {
   stop(): Promise<void>
 }
 
-export async function startEnvironment(folder: string, { env, signal }: World): Promise<DemoEnvironment> {
+export async function startEnvironment(folder: string, { env, signal }: Host): Promise<DemoEnvironment> {
   await mkdir(folder)
   const [port, agentPort, witnessPort, primaryPort, evmPort] = await freePorts(5)
   const variables = {

@@ -22,14 +22,14 @@ async function show(session: Session): Promise<void> {
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   // Gateways up to 1.1 publish each.
-  const { anchoring = 'each' } = await client.metadata(locker, session.world.signal)
+  const { anchoring = 'each' } = await client.metadata(locker, session.host.signal)
   report(session, locker.locker_id, anchoring)
 }
 
 async function change(session: Session, wanted: Anchoring): Promise<void> {
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
-  report(session, locker.locker_id, await client.changeAnchoring(locker, wanted, session.world.signal))
+  report(session, locker.locker_id, await client.changeAnchoring(locker, wanted, session.host.signal))
 }
 
 const MEANING: Record<Anchoring, string> = {

@@ -19,10 +19,10 @@ export function add(program: Command, open: Open): void {
 }
 
 async function attest(session: Session, { queued = false }: AttestOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
-  const answer = await client.attest(locker, { queued, signal: world.signal })
+  const answer = await client.attest(locker, { queued, signal: host.signal })
   output.result(answer, () => attestText(answer, session.gateway))
   const { status, error, publish_after } = answer.push_result
   if (status === 'failed')

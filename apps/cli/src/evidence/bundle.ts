@@ -57,8 +57,8 @@ opens nothing either, and names all files, or the one of --file; large lockers n
 }
 
 async function bundle(session: Session, wanted: string | undefined, options: BundleOptions): Promise<void> {
-  const { output, world } = session
-  const { stdout } = world
+  const { output, host } = session
+  const { stdout } = host
   const { out } = options
   await requireFitting(wanted, options)
   const write = await (options.redact ? redactedBundle : options.format ? dsseBundle : wholeBundle)(
@@ -111,7 +111,7 @@ async function warnOfReceipt(session: Session, wanted: string | undefined, optio
 async function opensFiles(session: Session, { receipt_id }: NamedLocker): Promise<boolean> {
   const client = await session.client()
   try {
-    await client.open(readPublicly, { params: { receipt_id, filename: ':' }, signal: session.world.signal })
+    await client.open(readPublicly, { params: { receipt_id, filename: ':' }, signal: session.host.signal })
     return true
   } catch (error) {
     return !isGatewayError(error, 'receipt_not_found')
@@ -125,7 +125,7 @@ async function wholeBundle(session: Session, wanted: string | undefined, options
   const { receipt_id } = await session.locker(wanted)
   const client = await session.client()
   return async (target) => {
-    await client.bundle(receipt_id, target, { ...sequenceOf(options), signal: session.world.signal })
+    await client.bundle(receipt_id, target, { ...sequenceOf(options), signal: session.host.signal })
     return { receipt_id }
   }
 }
@@ -134,7 +134,7 @@ async function dsseBundle(session: Session, wanted: string | undefined, options:
   const { receipt_id } = await session.locker(wanted)
   const client = await session.client()
   const [filename] = options.file ?? []
-  const asked = { ...sequenceOf(options), ...(filename !== undefined && { filename }), signal: session.world.signal }
+  const asked = { ...sequenceOf(options), ...(filename !== undefined && { filename }), signal: session.host.signal }
   return async (target) => {
     const format = FORMATS[options.format ?? ''] ?? 'dsse'
     const writer = target.getWriter()

@@ -19,8 +19,8 @@ export interface GivenKeys {
 }
 
 export async function givenKeys(session: Session, words: readonly string[]): Promise<GivenKeys> {
-  if (words.length === 0) return pinnedFor(await readPins(session.folder, session.gateway), session.world.now())
-  const read = await Promise.all(words.map((word) => keysOf(word, session.world.now())))
+  if (words.length === 0) return pinnedFor(await readPins(session.folder, session.gateway), session.host.now())
+  const read = await Promise.all(words.map((word) => keysOf(word, session.host.now())))
   return {
     pinnedKeys: read.flatMap(({ keys }) => keys),
     listed: {

@@ -21,10 +21,10 @@ export function add(program: Command, open: Open): void {
 }
 
 async function proof(session: Session, name: string, options: StatementOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { receipt_id } = await session.locker()
   const client = await session.client()
-  const found = await client.proof(receipt_id, name, { ...sequenceOf(options), signal: world.signal })
+  const found = await client.proof(receipt_id, name, { ...sequenceOf(options), signal: host.signal })
   const { file_entry, leaf_hash, leaf_index, file_count, proof: steps, merkle_root, anchor, statement, signer } = found
   output.result(found, () =>
     pairs([

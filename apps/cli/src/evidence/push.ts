@@ -13,11 +13,11 @@ export function add(program: Command, open: Open): void {
 }
 
 async function push(session: Session): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   const body = { receipt_id: locker.receipt_id }
-  const { body: answer } = await client.call(pushEndpoint, { body, signal: world.signal })
+  const { body: answer } = await client.call(pushEndpoint, { body, signal: host.signal })
   output.result(answer, () =>
     pairs([
       ['status', shown(answer.status + (answer.reason === null ? '' : `: ${answer.reason}`))],

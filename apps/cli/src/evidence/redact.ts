@@ -37,7 +37,7 @@ export async function redact(
 }
 
 async function chunksFrom(session: Session, source: BundleSource): Promise<Chunks> {
-  const { signal } = session.world
+  const { signal } = session.host
   if ('path' in source) return createReadStream(source.path, { signal })
   const client = await session.client()
   const { body } = await client.open(evidenceBundle, { query: source, signal })

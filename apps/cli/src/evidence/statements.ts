@@ -19,10 +19,10 @@ export function add(program: Command, open: Open): void {
 }
 
 async function statements(session: Session, wanted: string | undefined): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { receipt_id } = await session.locker(wanted)
   const all: Statement[] = []
-  for await (const statement of pages(await session.client(), receipt_id, world.signal)) {
+  for await (const statement of pages(await session.client(), receipt_id, host.signal)) {
     if (output.isJson) output.result(statement, () => '')
     all.push(statement)
   }

@@ -12,11 +12,11 @@ import type { Command } from 'commander'
 import { NotVerified, UsageError } from '../errors.ts'
 import { type Decrypt, type DecryptOptions, decryption, withDecryptOptions } from '../files/encryption.ts'
 import { excluderOf, type PatternOptions } from '../files/patterns.ts'
+import type { Host } from '../host.ts'
 import { listOption, repeatedOption } from '../options.ts'
 import { pairs } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
 import { webAddress } from '../setup/settings.ts'
-import type { World } from '../world.ts'
 import { FACT_MEANINGS, FACTS } from './fact-meanings.ts'
 import { MOST_NAMES } from './file-names.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
@@ -150,7 +150,7 @@ async function requireValidOptions(paths: readonly string[], options: VerifyOpti
 }
 
 async function judge(
-  { world }: Session,
+  { host }: Session,
   paths: readonly string[],
   options: VerifyOptions,
   keys: GivenKeys,
@@ -167,7 +167,7 @@ async function judge(
     ...(audience !== null && { audience }),
     pinnedSigners: options.signer ?? keys.pinnedSigners,
     ...(domainTag !== null && { domainTag }),
-    ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), { signal: world.signal }) }),
+    ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), { signal: host.signal }) }),
   }
   const receipt = options.receipt === undefined ? null : await readReceiptFile(options.receipt)
   const judged: Judged[] = []
@@ -175,12 +175,12 @@ async function judge(
     const decrypted = folder && dir !== undefined && decrypt ? await withDecrypted(dir, folder, decrypt) : null
     const files = decrypted?.source ?? folder
     const names: string[] = []
-    const { verification, dsse } = await verifyFile(world, path, {
+    const { verification, dsse } = await verifyFile(host, path, {
       ...given,
       ...(files && { files }),
       onFiles: (some) => names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename)),
     })
-    world.signal.throwIfAborted()
+    host.signal.throwIfAborted()
     const facts = receipt && !verification.refused ? receiptFacts(receipt, verification) : null
     const decryption = decrypted && !verification.refused ? await decrypted.report() : null
     judged.push({ path, verification, names, receipt: facts, dsse, decryption })
@@ -220,7 +220,7 @@ function documentOf({ path, decryption, ...checked }: Judged): object {
 }
 
 /** Streams a bundle from disk or from standard input: it may be large. */
-async function verifyFile({ stdin, signal }: World, path: string, given: Given): Promise<Verified> {
+async function verifyFile({ stdin, signal }: Host, path: string, given: Given): Promise<Verified> {
   if (path === '-') return verifyChunks(addAbortSignal(signal, stdin), given)
   await access(path).catch(() => {
     throw new UsageError(`the bundle ${path} cannot be read`)

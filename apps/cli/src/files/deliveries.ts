@@ -13,8 +13,8 @@ const LONGEST_PAUSE_MS = 30_000
 
 /** After an upload: says what is safe, what goes on, and how to look later; with --wait, waits for the end. */
 export async function reportDeliveries(session: Session, client: Client, { locker_id }: NamedLocker): Promise<void> {
-  const { output, mayWait, world } = session
-  const { signal } = world
+  const { output, mayWait, host } = session
+  const { signal } = host
   const read = async () => (await client.call(lockerRecord, { params: { locker_id }, signal })).body
   // The files are stored, whether or not their delivery can be reported.
   let record = await read().catch(() => null)

@@ -21,11 +21,11 @@ export function add(program: Command, open: Open): void {
 }
 
 async function du(session: Session, names: readonly string[]): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   const totals = new Map<string, Total>()
-  for await (const { name: given, entry } of matching(client.files(locker, { signal: world.signal }), names)) {
+  for await (const { name: given, entry } of matching(client.files(locker, { signal: host.signal }), names)) {
     const { filename, size_bytes } = entry
     const name = given === '' ? topOf(filename) : given
     const total = totals.get(name) ?? { name, files: 0, size_bytes: 0 }

@@ -76,7 +76,7 @@ export async function encryption(
       'it begins with age1; `svc whoami` shows yours',
     )
   const key = await keyOf(session, locker, options, { others, isNew: true })
-  return (source, filename) => encrypted(source, filename, key, session.world)
+  return (source, filename) => encrypted(source, filename, key, session.host)
 }
 
 /** Decrypts downloads and files with the key of the command line. */
@@ -98,7 +98,7 @@ export async function decryption(
   return {
     key,
     async hashEncrypted(path, filename) {
-      const { contentHash } = await encrypted(await fileSource(path), filename, key, session.world)
+      const { contentHash } = await encrypted(await fileSource(path), filename, key, session.host)
       return contentHash as string // a file can be read again, so its hash is known
     },
   }
@@ -128,13 +128,13 @@ async function keyOf(
   return walletKey(signer, others)
 }
 
-async function givenPassphrase({ world }: Session, { passphraseFile }: KeyOptions, isNew: boolean): Promise<string> {
+async function givenPassphrase({ host }: Session, { passphraseFile }: KeyOptions, isNew: boolean): Promise<string> {
   const passphrase =
     passphraseFile === undefined
-      ? await askSecret(world, 'The passphrase')
+      ? await askSecret(host, 'The passphrase')
       : (await readPrivately(passphraseFile).catch(unusable)).replace(/\r?\n$/, '')
   if (passphrase === '') throw new UsageError('the passphrase is empty')
-  if (isNew && passphraseFile === undefined && passphrase !== (await askSecret(world, 'The passphrase again')))
+  if (isNew && passphraseFile === undefined && passphrase !== (await askSecret(host, 'The passphrase again')))
     throw new UsageError('the two passphrases differ')
   return passphrase
 }

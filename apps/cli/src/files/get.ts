@@ -73,8 +73,8 @@ async function getAsMember(
   names: readonly string[],
   options: GetOptions,
 ): Promise<void> {
-  const { output, world } = session
-  const { signal } = world
+  const { output, host } = session
+  const { signal } = host
   const client = await session.lockerClient(locker)
   const entries = await listed(client, locker, names, signal, { isPlaintextWanted: options.decrypt != null })
   const total = [...entries.values()].reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
@@ -92,8 +92,8 @@ async function getPublicly(
   names: readonly string[],
   options: GetOptions,
 ): Promise<void> {
-  const { output, world } = session
-  const { signal } = world
+  const { output, host } = session
+  const { signal } = host
   if (names.length === 0)
     throw new UsageError('without a wallet, name the files: only the owner and operators can list them')
   const client = await session.client()

@@ -43,7 +43,7 @@ const STAYS =
 async function show(session: Session): Promise<void> {
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
-  report(session, locker, await client.publicLink(locker, session.world.signal))
+  report(session, locker, await client.publicLink(locker, session.host.signal))
 }
 
 async function rotate(session: Session): Promise<void> {
@@ -57,7 +57,7 @@ async function rotate(session: Session): Promise<void> {
 async function change(session: Session, action: 'rotate' | 'close' | 'open'): Promise<void> {
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
-  report(session, locker, await client.changePublicLink(locker, action, session.world.signal))
+  report(session, locker, await client.changePublicLink(locker, action, session.host.signal))
   if (action === 'close') session.output.note(`The link has stopped. ${STAYS}`)
   if (action === 'rotate') session.output.note(`The old link has stopped for good. ${STAYS}`)
 }

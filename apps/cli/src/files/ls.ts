@@ -21,11 +21,11 @@ export function add(program: Command, open: Open): void {
 }
 
 async function ls(session: Session, names: readonly string[], options: LsOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   const entries: ManifestEntry[] = []
-  for await (const { entry } of matching(client.files(locker, { signal: world.signal }), names)) {
+  for await (const { entry } of matching(client.files(locker, { signal: host.signal }), names)) {
     if (output.isJson) output.result(entry, () => '')
     else entries.push(entry)
   }

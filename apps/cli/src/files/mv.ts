@@ -35,8 +35,8 @@ Hashes stay as they are recorded. URLs of the old names end.`,
 const RENAMES_AT_ONCE = 1000
 
 async function mv(session: Session, names: readonly string[], { overwrite = false }: MvOptions): Promise<void> {
-  const { output, world } = session
-  const { signal } = world
+  const { output, host } = session
+  const { signal } = host
   const target = names.at(-1)
   if (target === undefined || names.length < 2) throw new UsageError('give the old name and the new one')
   const locker = await session.locker()

@@ -24,11 +24,11 @@ export function add(program: Command, open: Open): void {
 }
 
 async function list(session: Session): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   const { locker_id } = locker
-  const { body } = await client.call(lockerRecord, { params: { locker_id }, signal: world.signal })
+  const { body } = await client.call(lockerRecord, { params: { locker_id }, signal: host.signal })
   const { owner, operators } = body
   output.result({ locker_id, owner, operators }, () =>
     [`${shown(owner)}  owner`, ...operators.map((key) => `${shown(key)}  operator`)].join('\n'),

@@ -35,7 +35,7 @@ export async function putAll(
   files: readonly FoundFile[],
   report: (outcome: Outcome | null, bytes: number) => void,
 ): Promise<void> {
-  const { signal } = session.world
+  const { signal } = session.host
 
   /** Yields the files that are not stored yet, and reports the others as unchanged. */
   async function* changed(some: readonly FoundFile[]): AsyncGenerator<NamedBytes> {

@@ -47,8 +47,8 @@ it back, and so does the program age: \`age -d\`.`,
 async function put(session: Session, paths: readonly string[], given: PutOptions): Promise<void> {
   const options = isEncrypting(given) ? { ...given, ending: ENCRYPTED_ENDING } : given
   if (paths.includes('-')) return putStandardInput(session, paths, options)
-  const { output, world } = session
-  const secrets = [...keyFiles(world.env, session.settings.wallet), ...secretFilesOf(options)]
+  const { output, host } = session
+  const secrets = [...keyFiles(host.env, session.settings.wallet), ...secretFilesOf(options)]
   const { files, leftOut } = await collect(paths, { ...options, isSecret: await secretsAt(secrets) })
   for (const line of leftOutText(leftOut)) output.note(line)
   if (files.length === 0) return output.note(`There is no file to upload in ${paths.join(', ')}: nothing was done.`)
@@ -56,7 +56,7 @@ async function put(session: Session, paths: readonly string[], given: PutOptions
   const encrypt = await encryption(session, locker, options)
   const client = await session.lockerClient(locker)
   const names = files.map(({ name }) => name)
-  const stored = await storedUnder(client, locker, names, world.signal)
+  const stored = await storedUnder(client, locker, names, host.signal)
   if (encrypt) await warnOfPlaintext(session, client, locker, names)
   const total = files.reduce((sum, { size }) => sum + size, 0)
   output.note(`${counted(files.length, 'file')}, ${bytesText(total)} → ${locker.name ?? locker.locker_id}`)
@@ -73,7 +73,7 @@ async function put(session: Session, paths: readonly string[], given: PutOptions
 
 /** What was stored before it was encrypted is still there under its plain name. */
 async function warnOfPlaintext(session: Session, client: Client, locker: NamedLocker, names: readonly string[]) {
-  const plain = await storedUnder(client, locker, names.map(plainName), session.world.signal)
+  const plain = await storedUnder(client, locker, names.map(plainName), session.host.signal)
   const [first] = plain.keys()
   if (first === undefined) return
   const which =
@@ -91,14 +91,14 @@ export function leftOutText(leftOut: Collected['leftOut']): string[] {
 async function putStandardInput(session: Session, paths: readonly string[], options: PutOptions): Promise<void> {
   const { as: name, type } = options
   if (paths.length > 1 || name === undefined) throw new UsageError('- stands alone, and needs --as NAME')
-  const { output, world } = session
-  const { signal } = world
+  const { output, host } = session
+  const { signal } = host
   const filename = nameFor(name, options)
   const locker = await session.locker()
   const encrypt = await encryption(session, locker, options)
   const client = await session.lockerClient(locker)
   const before = await storedUnder(client, locker, [filename], signal)
-  const input = streamSource(addAbortSignal(signal, world.stdin), null)
+  const input = streamSource(addAbortSignal(signal, host.stdin), null)
   const source = encrypt ? await encrypt(input, filename) : input
   const contentType = type ?? contentTypeOf(filename)
   const stored = await client.put(locker, filename, source, { contentType, signal })

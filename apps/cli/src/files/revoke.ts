@@ -10,12 +10,12 @@ export function add(program: Command, open: Open): void {
 }
 
 async function revoke(session: Session): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const locker = await session.locker()
   const { locker_id } = locker
   const of = locker.name ?? locker_id
   if (!(await session.confirm(`End all URLs and upload sessions of ${of}?`))) throw new Failure('nothing was revoked')
-  await (await session.lockerClient(locker)).revokeAccess(locker, world.signal)
+  await (await session.lockerClient(locker)).revokeAccess(locker, host.signal)
   output.result({ locker_id, revoked: true }, () => 'all URLs and upload sessions have ended')
   output.note('The public link and the keys of operators still work: see `svc link` and `svc operators`.')
 }

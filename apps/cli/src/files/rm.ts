@@ -21,15 +21,15 @@ export function add(program: Command, open: Open): void {
 }
 
 async function rm(session: Session, names: readonly string[], { recursive = false }: RmOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
-  const filenames = recursive ? await below(client, locker, names, world.signal) : names
+  const filenames = recursive ? await below(client, locker, names, host.signal) : names
   const from = locker.name ?? locker.locker_id
   const what = filenames.length === 1 ? shown(JSON.stringify(filenames[0])) : counted(filenames.length, 'file')
   if (!(await session.confirm(`Remove ${what} from ${from}?`))) throw new Failure('nothing was removed')
   for (const filename of filenames) {
-    world.signal.throwIfAborted()
+    host.signal.throwIfAborted()
     const removed = await client.remove(locker, filename)
     const kept = removed.bytes_removed ? '' : ' (its provider keeps the bytes)'
     output.result(removed, () => `removed ${shown(filename)}${kept}`)

@@ -16,12 +16,12 @@ export function add(program: Command, open: Open): void {
 }
 
 async function stat(session: Session, filename: string): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const locker = await session.locker()
   const { locker_id } = locker
   const client = await session.lockerClient(locker)
   const body = { filenames: [filename] }
-  const [found] = (await client.call(fileUrls, { params: { locker_id }, body, signal: world.signal })).body.urls
+  const [found] = (await client.call(fileUrls, { params: { locker_id }, body, signal: host.signal })).body.urls
   if (!found) throw new Failure(`there is no ${filename}, or it has no bytes yet`, '`svc ls` shows what is there')
   const { size_bytes, content_type, content_hash, uploaded_at = null, provider_ref = null } = found
   const document = { filename, locker_id, size_bytes, content_type, content_hash, uploaded_at, provider_ref }

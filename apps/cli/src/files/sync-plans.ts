@@ -51,14 +51,14 @@ export async function uploadPlan(
   prefix: string,
   options: SyncOptions,
 ): Promise<SyncPlan> {
-  const { output, world } = session
-  const isSecret = await secretsAt(keyFiles(world.env, session.settings.wallet))
+  const { output, host } = session
+  const isSecret = await secretsAt(keyFiles(host.env, session.settings.wallet))
   const to = prefix === '' ? {} : { to: prefix }
   const { files, leftOut } = await collect([folder], { ...options, ...to, isSecret })
   for (const line of leftOutText(leftOut)) output.note(line)
   const client = await session.lockerClient(locker)
   const isExcluded = await excluderOf(options)
-  const stored = await listed(client, locker, [], world.signal)
+  const stored = await listed(client, locker, [], host.signal)
   const isKept = keeper(leftOut, isExcluded)
   const isThere = (name: string) => name.startsWith(prefix) && !isKept(name.slice(prefix.length))
   const there = options.delete ? [...stored.keys()].filter(isThere) : []
@@ -99,8 +99,8 @@ export async function downloadPlan(
   folder: string,
   options: SyncOptions,
 ): Promise<SyncPlan> {
-  const { output, world } = session
-  const { signal } = world
+  const { output, host } = session
+  const { signal } = host
   const client = await session.lockerClient(locker)
   const isExcluded = await excluderOf(options)
   const nameOnDisk = (filename: string) => filename.slice(prefix.length)
@@ -151,14 +151,14 @@ export function keeper(leftOut: readonly { name: string; leftOut: string }[], is
 
 /** The names of files that came from the locker or could have: those that it cannot hold, or a sync not write, are not. */
 async function filesOnDisk(
-  { world, settings }: Session,
+  { host, settings }: Session,
   folder: string,
   prefix: string,
   isExcluded: IsExcluded,
 ): Promise<string[]> {
   const files: string[] = []
   const leftOut: Extract<Found, { leftOut: string }>[] = []
-  const isSecret = await secretsAt(keyFiles(world.env, settings.wallet))
+  const isSecret = await secretsAt(keyFiles(host.env, settings.wallet))
   // A dry run makes no folder.
   if (!(await stat(folder).catch(() => null))) return []
   for await (const found of walk(folder, { isExcluded, isSecret })) {

@@ -80,7 +80,7 @@ async function requireNoFile(path: string): Promise<void> {
 }
 
 async function carryOut(session: Session, plan: SyncPlan, { dryRun = false }: SyncOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { title, files, bytes, deletions, transfer, remove, afterwards } = plan
   output.note(`${counted(files, 'file')}, ${bytesText(bytes)} → ${title}`)
   if (!dryRun) await requireConsent(session, plan)
@@ -89,7 +89,7 @@ async function carryOut(session: Session, plan: SyncPlan, { dryRun = false }: Sy
   // What could not be copied may be all that is left of a file.
   const isSafe = count('failed') === 0
   for (let start = 0; isSafe && start < deletions.length; start += DELETED_AT_ONCE) {
-    world.signal.throwIfAborted()
+    host.signal.throwIfAborted()
     const some = deletions.slice(start, start + DELETED_AT_ONCE)
     for (const outcome of await Promise.all(some.map((filename) => deleted(filename, remove, dryRun)))) report(outcome)
   }

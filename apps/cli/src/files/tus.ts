@@ -28,7 +28,7 @@ async function token(session: Session, { ttl, prefix, overwrite }: TokenOptions)
     ...(ttl !== undefined && { ttl_min: ttl }),
     ...(prefix !== undefined && { prefix }),
     ...(overwrite !== undefined && { overwrite }),
-    signal: session.world.signal,
+    signal: session.host.signal,
   })
   session.output.result({ locker_id: locker.locker_id, ...made }, () => snippet(made))
   session.output.note('Anybody who has the token may upload until then. `svc revoke` ends it earlier.')

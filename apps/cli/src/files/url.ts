@@ -78,8 +78,7 @@ async function byShortUrl(
   const client = await session.lockerClient(locker)
   const body = { filenames: [filename], ...(ttl !== undefined && { ttl_min: ttl }) }
   const params = { locker_id: locker.locker_id }
-  const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params, body, signal: session.world.signal }))
-    .body
+  const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params, body, signal: session.host.signal })).body
   const [found] = urls
   if (!found) throw new Failure(`there is no ${filename}, or it has no bytes yet`, '`svc ls` shows what is there')
   const about = `It works for ${durationText(urls_expire_in_sec)}.`
@@ -91,7 +90,7 @@ async function openingId(session: Session, locker: NamedLocker): Promise<string>
   const { receipt_id } = locker
   if ((await session.keys()).length === 0) return receipt_id
   const client = await session.lockerClient(locker)
-  const { id } = await client.publicLink(locker, session.world.signal).catch((error: unknown) => {
+  const { id } = await client.publicLink(locker, session.host.signal).catch((error: unknown) => {
     if (isGatewayError(error, 'SIGNATURE_INVALID')) return { id: receipt_id }
     throw error
   })

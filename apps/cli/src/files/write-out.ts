@@ -18,7 +18,7 @@ export async function writeOut(
   filename: string,
   { isMember, decrypt }: WriteOutOptions,
 ): Promise<void> {
-  const { stdout, signal } = session.world
+  const { stdout, signal } = session.host
   const client = await (isMember ? session.lockerClient(locker) : session.client())
   const get = (name: string) =>
     isMember ? client.get(locker, name, { signal }) : client.getPublicly(locker.receipt_id, name, { signal })

@@ -4,8 +4,8 @@ import * as nodeModule from 'node:module'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
+import type { Environment, Host, Run } from '../host.ts'
 import type { GlobalOptions, Open } from '../session.ts'
-import type { Environment, Run, World } from '../world.ts'
 import { createContext } from './context.ts'
 import { createCalls } from './server/calls.ts'
 import { type HttpOptions, serveHttp } from './server/http.ts'
@@ -19,7 +19,7 @@ interface McpOptions {
   host?: string
 }
 
-export function add(program: Command, open: Open, _: Run, world: World): void {
+export function add(program: Command, open: Open, _: Run, host: Host): void {
   program
     .command('mcp')
     .description('the gateway as tools for agents: an MCP server over stdin and stdout')
@@ -27,9 +27,9 @@ export function add(program: Command, open: Open, _: Run, world: World): void {
     .option('--host <host>', 'with --http: listen there; elsewhere than on this machine it needs SVC_MCP_TOKEN')
     .addHelpText('after', AFTER_HELP)
     .action(async (options: McpOptions, command: Command) => {
-      const http = httpOptions(options, world.env)
-      const settings = await readSettings(world.env, process.cwd(), () => open(command, stateOf(command, world.env)))
-      await serve(world, settings, http)
+      const http = httpOptions(options, host.env)
+      const settings = await readSettings(host.env, process.cwd(), () => open(command, stateOf(command, host.env)))
+      await serve(host, settings, http)
       // A call that did not end in time must not keep the process.
       process.exit()
     })
@@ -53,20 +53,20 @@ function stateOf(command: Command, { SVC_MCP_STATE }: Environment): { folder?: s
 }
 
 /** Serves until the process is interrupted or the client of stdio is gone. Null for stdio. */
-async function serve(world: World, settings: Settings, http: HttpOptions | null): Promise<void> {
-  const log = createLog(world.stderr)
+async function serve(host: Host, settings: Settings, http: HttpOptions | null): Promise<void> {
+  const log = createLog(host.stderr)
   const context = await createContext(settings, { warn: log })
   const serving = { context, calls: createCalls(), log }
   let stop = () => {}
   const end = new Promise<void>((resolve) => {
     stop = resolve
   })
-  world.signal.addEventListener('abort', stop)
-  const running = http ? await serveHttp(serving, http) : await serveStdio(serving, world, stop)
+  host.signal.addEventListener('abort', stop)
+  const running = http ? await serveHttp(serving, http) : await serveStdio(serving, host, stop)
   if ('url' in running) log(`listening at ${running.url}`)
   // Flush now, not at exit: clients often kill their servers.
   nodeModule.flushCompileCache?.()
-  if (!world.signal.aborted) await end
+  if (!host.signal.aborted) await end
   await running.stop()
 }
 

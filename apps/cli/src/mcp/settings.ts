@@ -6,10 +6,10 @@ import { homeFolder, userFolder } from '@svc/sdk/user-folder'
 import { NOTHING_LISTED, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { Failure } from '../errors.ts'
 import { type GivenKeys, givenKeys } from '../evidence/given-keys.ts'
+import type { Environment } from '../host.ts'
 import type { Session } from '../session.ts'
 import { agentUrl, webAddress } from '../setup/settings.ts'
 import type { Key } from '../setup/wallet.ts'
-import type { Environment } from '../world.ts'
 import { COINS, type Limits, microDollars } from './money/dollars.ts'
 
 export interface Settings {

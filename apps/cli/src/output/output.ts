@@ -1,7 +1,7 @@
 // The output of a command: results go to stdout, everything else to stderr.
 
 import type { Writable } from 'node:stream'
-import type { TextStream, World } from '../world.ts'
+import type { Host, TextStream } from '../host.ts'
 import { NO_PROGRESS, type Progress, showProgress } from './progress.ts'
 import { jsonLine, terminalSafe } from './shown.ts'
 import { type Style, styleFor } from './style.ts'
@@ -25,7 +25,7 @@ export interface Output {
   withProgress<T>(label: string, totalBytes: number, work: (progress: Progress) => Promise<T>): Promise<T>
 }
 
-export function createOutput({ env, stdout, stderr, now }: World, options: OutputOptions): Output {
+export function createOutput({ env, stdout, stderr, now }: Host, options: OutputOptions): Output {
   const { json: isJson = false, quiet: isQuiet = false } = options
   const errorStyle = styleFor(stderr, env)
   let progress = NO_PROGRESS

@@ -1,6 +1,6 @@
 // One line that shows the progress of a transfer; on a terminal only.
 
-import type { TextStream } from '../world.ts'
+import type { TextStream } from '../host.ts'
 import { bytesText, durationText } from './quantities.ts'
 import { width } from './table.ts'
 

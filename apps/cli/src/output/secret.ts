@@ -2,11 +2,11 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { UsageError } from '../errors.ts'
-import type { World } from '../world.ts'
+import type { Host } from '../host.ts'
 
 /** Asks on the terminal without showing what is typed. */
-export async function askSecret(world: World, question: string): Promise<string> {
-  const { stdin, stderr, signal } = world
+export async function askSecret(host: Host, question: string): Promise<string> {
+  const { stdin, stderr, signal } = host
   if (!stdin.isTTY) throw new UsageError(`${question}: there is no terminal to ask on`)
   stderr.write(`${question}: `)
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() })
@@ -20,6 +20,6 @@ export async function askSecret(world: World, question: string): Promise<string>
 }
 
 /** Reads a secret from a pipe, or asks for it. */
-export async function readSecret(world: World, question: string): Promise<string> {
-  return world.stdin.isTTY ? askSecret(world, question) : text(world.stdin)
+export async function readSecret(host: Host, question: string): Promise<string> {
+  return host.stdin.isTTY ? askSecret(host, question) : text(host.stdin)
 }

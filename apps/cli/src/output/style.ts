@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { Environment, TextStream } from '../world.ts'
+import type { Environment, TextStream } from '../host.ts'
 
 export interface Style {
   good(text: string): string

@@ -19,7 +19,7 @@ import { type BuyOptions, orderText, requireProvisionable } from './order.ts'
 import { type AskedPayment, type PhonePurchase, phonePurchase, resumeCommand } from './phone-purchase.ts'
 
 export async function buyByPhone(session: Session, options: BuyOptions): Promise<void> {
-  const { output, folder, gateway, world } = session
+  const { output, folder, gateway, host } = session
   const { name = null } = options
   const order = orderText(options)
   requireAsset(options)
@@ -38,7 +38,7 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
     (await askForPayment(session, client, begun, options, (purchase) => entry.write(purchase)))
   const { receipt_id, payer_pubkey: owner } = receipt
   const { locker_id } = lockerOf(receipt_id)
-  const added_at = new Date(world.now()).toISOString()
+  const added_at = new Date(host.now()).toISOString()
   await rememberLocker(folder, { receipt_id, locker_id, gateway, owner, name, added_at })
   await entry.write(null)
   const isOpen = await openLocker(session, receipt, options)
@@ -70,7 +70,7 @@ async function openLocker(
   const key = (await session.keys()).find(({ address }) => address === receipt.payer_pubkey)
   if (!key) return false
   const tags = namedTags(tag, name ?? null)
-  const options = { ...(tags && { tags }), ...(operator && { operator }), signal: session.world.signal }
+  const options = { ...(tags && { tags }), ...(operator && { operator }), signal: session.host.signal }
   await (await session.client(key)).provision(receipt.receipt_id, options)
   return true
 }
@@ -85,10 +85,10 @@ async function askForPayment(
   options: BuyOptions,
   note: (purchase: PhonePurchase) => Promise<boolean>,
 ): Promise<SignedReceipt> {
-  const { output, world } = session
+  const { output, host } = session
   if (options.name !== undefined) await requireUnpaid(session, options.name)
   const newest = begun.asked.at(-1)
-  const hasTime = newest !== undefined && Date.parse(newest.expires_at) - world.now() > LEAST_TIME_MS
+  const hasTime = newest !== undefined && Date.parse(newest.expires_at) - host.now() > LEAST_TIME_MS
   const payment = hasTime ? newest : await newPayment(session, client, options)
   requireWithin(payment.leg, options)
   const asked = hasTime ? begun.asked : [...begun.asked, payment]
@@ -106,13 +106,13 @@ async function askForPayment(
   )
   output.note(`\n${qrText(payment.url)}\n`)
   output.result({ payment_url: payment.url, expires_at: payment.expires_at }, () => shown(payment.url))
-  await askToWatch(client, payment, world.signal)
+  await askToWatch(client, payment, host.signal)
   return waitFor(session, client, asked, options)
 }
 
 async function newPayment(session: Session, client: Client, options: BuyOptions): Promise<AskedPayment> {
   const { units, provider, asset } = options
-  const quote = await client.quote({ units, ...(provider && { provider }) }, { signal: session.world.signal })
+  const quote = await client.quote({ units, ...(provider && { provider }) }, { signal: session.host.signal })
   const legs = quote.accepts.filter(({ extra }) => asset === undefined || extra.name === asset)
   const leg = legs.find(({ extra }) => extra.solana_pay) ?? legs[0]
   if (!leg) throw new UsageError(`this service does not accept ${asset}`)
@@ -145,15 +145,15 @@ async function waitFor(
   asked: readonly AskedPayment[],
   options: BuyOptions,
 ): Promise<SignedReceipt> {
-  const { output, world } = session
+  const { output, host } = session
   const end = Math.max(...asked.map(({ expires_at }) => Date.parse(expires_at))) + GRACE_MS
   output.note('Waiting for the payment… (Ctrl-C ends it; the same command continues)')
   for (;;) {
     const receipt = await lookFor(session, client, asked, options)
     if (receipt) return receipt
-    if (world.now() > end)
+    if (host.now() > end)
       throw new Failure('nothing was paid in time', 'run the same command again for a new code; do not pay the old one')
-    await sleep(POLL_MS, undefined, { signal: world.signal })
+    await sleep(POLL_MS, undefined, { signal: host.signal })
   }
 }
 
@@ -177,7 +177,7 @@ async function lookFor(
   asked: readonly AskedPayment[],
   { units }: BuyOptions,
 ): Promise<SignedReceipt | null> {
-  const { signal } = session.world
+  const { signal } = session.host
   for (const { leg } of asked) {
     try {
       const { pay_req_id, name } = leg.extra

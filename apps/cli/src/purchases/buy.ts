@@ -38,13 +38,13 @@ It is also kept at the gateway, as a tag that you and the operators of the locke
 }
 
 async function buy(session: Session, options: BuyOptions): Promise<void> {
-  const { output, world, gateway } = session
+  const { output, host, gateway } = session
   const { units, provider } = options
   requireAsset(options)
   if (options.name !== undefined) await requireOwnPurchase(session, options.name)
   if (!(await isBegun(session, options.name))) requireProvisionable(options)
   const query = { units, ...(provider && { provider }) }
-  const price = await (await session.client()).price({ query, signal: world.signal })
+  const price = await (await session.client()).price({ query, signal: host.signal })
   const offers = price.amounts.map(({ pay_asset: ticker, network }) => ({ ticker, network }))
   const key = payingKey(await session.keys(), offers, options.asset)
   const name = options.name ?? null
@@ -59,10 +59,10 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
     // The locker is saved before it is opened and the purchase counts as finished: whatever happens then, the next run
     // buys no other one, and `svc provision` knows its name.
     const onReceipt = async ({ receipt_id }: SignedReceipt) => {
-      const added_at = new Date(world.now()).toISOString()
+      const added_at = new Date(host.now()).toISOString()
       await rememberLocker(session.folder, { ...lockerOf(receipt_id), gateway, owner: key.address, name, added_at })
     }
-    return client.buy({ ...purchaseOf(options), intent, wallet, approve, onReceipt, signal: world.signal })
+    return client.buy({ ...purchaseOf(options), intent, wallet, approve, onReceipt, signal: host.signal })
   }
   const buyer = { seller: gateway, address: key.address }
   const bought = await (name === null ? payOnce(session, buyer, orderText(options), pay) : pay(name))

@@ -70,11 +70,11 @@ function lockersText(lockers: readonly KnownLocker[]): string {
 }
 
 async function remember(session: Session, receipt_id: string, name: string | null): Promise<void> {
-  const { output, folder, gateway, world } = session
+  const { output, folder, gateway, host } = session
   requireReceiptId(receipt_id)
   const objection = name === null ? null : nameObjection(name)
   if (objection !== null) throw new UsageError(objection)
-  const added_at = new Date(world.now()).toISOString()
+  const added_at = new Date(host.now()).toISOString()
   const added = { receipt_id, locker_id: lockerId(receipt_id), gateway, owner: null, name, added_at }
   const locker = await rememberLocker(folder, added)
   output.result(locker, () => `${locker.locker_id} is known as ${locker.name ?? receipt_id}`)

@@ -9,17 +9,17 @@ function unpaid(cause: unknown): never {
 
 /** Pays under a new intent, or resumes the unfinished purchase of the same order. */
 export async function payOnce<T>(
-  { journal: openJournal, output, world }: Session,
+  { journal: openJournal, output, host }: Session,
   buyer: Buyer,
   order: string,
   pay: (intent: string) => Promise<T>,
 ): Promise<T> {
   const journal = await openJournal()
-  const { intent, since, others } = await beginPurchase(journal, buyer, order, world.now()).catch(unpaid)
+  const { intent, since, others } = await beginPurchase(journal, buyer, order, host.now()).catch(unpaid)
   for (const { order, begun_at } of others)
     output.warn(`an earlier purchase is not finished: ${order}, started ${begun_at}. Repeat that order to resume it`)
   if (since !== null)
-    output.note(`Resuming the purchase started ${durationText((world.now() - Date.parse(since)) / 1000)} ago.`)
+    output.note(`Resuming the purchase started ${durationText((host.now() - Date.parse(since)) / 1000)} ago.`)
   try {
     const bought = await pay(intent)
     await endPurchase(journal, buyer, intent)

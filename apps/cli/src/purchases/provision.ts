@@ -30,7 +30,7 @@ export function add(program: Command, open: Open): void {
 }
 
 async function provision(session: Session, receiptId: string, options: ProvisionOptions): Promise<void> {
-  const { output, world, gateway, folder } = session
+  const { output, host, gateway, folder } = session
   if (!isReceiptId(receiptId)) throw new UsageError(`${JSON.stringify(receiptId)} is not a receipt id`)
   requireProvisionable(options)
   const all = await knownLockers(folder)
@@ -38,13 +38,13 @@ async function provision(session: Session, receiptId: string, options: Provision
   const given = options.name ?? known?.name ?? null
   const tags = namedTags(options.tag, given)
   const { operator } = options
-  const wanted = { ...(tags && { tags }), ...(operator && { operator }), signal: world.signal }
+  const wanted = { ...(tags && { tags }), ...(operator && { operator }), signal: host.signal }
   const client = await session.client(await session.keyFor(known?.owner ?? null))
   const { manifest, locker_id, receipt_id } = await client.provision(receiptId, wanted)
   const { owner } = manifest
   const boughtAs = lockerName(manifest.tags) ?? ''
   const name = given ?? (nameObjection(boughtAs) === null ? unusedName(boughtAs, all, gateway) : null)
-  const added_at = new Date(world.now()).toISOString()
+  const added_at = new Date(host.now()).toISOString()
   await rememberLocker(folder, { receipt_id, locker_id, gateway, owner, name, added_at })
   output.result(manifest, () =>
     pairs([

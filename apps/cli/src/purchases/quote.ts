@@ -29,13 +29,13 @@ export function add(program: Command, open: Open): void {
 }
 
 async function quote(session: Session, paths: readonly string[], options: QuoteOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { provider, asset } = options
   const client = await session.client()
   const estimate = paths.length > 0 ? await estimateFor(session, paths, options) : null
   const units = Math.max(options.units, estimate?.units ?? 1)
   const order = { units, ...(provider && { provider }), ...(asset && { pay_asset: asset }) }
-  const answer = await client.quote(order, { signal: world.signal })
+  const answer = await client.quote(order, { signal: host.signal })
   output.result({ ...answer, ...(estimate && { estimate }) }, () =>
     [...(estimate ? [estimateText(estimate, paths)] : []), quoteText(answer)].join('\n'),
   )
@@ -52,13 +52,13 @@ interface Estimate {
 }
 
 async function estimateFor(session: Session, paths: readonly string[], options: QuoteOptions): Promise<Estimate> {
-  const { world, settings } = session
+  const { host, settings } = session
   const { provider } = options
-  const isSecret = await secretsAt(keyFiles(world.env, settings.wallet))
+  const isSecret = await secretsAt(keyFiles(host.env, settings.wallet))
   const { files } = await collect(paths, { ...options, isSecret })
   const size_bytes = files.reduce((sum, { size }) => sum + size, 0)
   const query = { units: 1, ...(provider && { provider }) }
-  const price = await (await session.client()).price({ query, signal: world.signal })
+  const price = await (await session.client()).price({ query, signal: host.signal })
   return { files: files.length, size_bytes, ...unitsFor(price, files.length, size_bytes) }
 }
 

@@ -23,13 +23,13 @@ export function add(program: Command, open: Open): void {
 }
 
 async function receipt(session: Session, wanted: string | undefined, options: ReceiptOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { receipt_id } = await session.locker(wanted)
   const client = await session.client()
   const signed = await client.receipt(receipt_id)
   output.result(signed, () => receiptText(signed, session.gateway))
   if (!options.payment) return
-  const { matching, differing } = await client.checkPayment(receipt_id, world.signal)
+  const { matching, differing } = await client.checkPayment(receipt_id, host.signal)
   if (differing.length > 0) throw new NotVerified(`the chain says otherwise: ${differing.join(', ')}`)
   output.note(`The chain says the same: ${matching.join(', ')}.`)
 }

@@ -44,7 +44,7 @@ export async function listRemote(session: Session): Promise<void> {
 async function* lockersOf(session: Session, key: Key): AsyncGenerator<ListedLocker> {
   const client = await session.client(key)
   try {
-    yield* client.lockers({ signal: session.world.signal })
+    yield* client.lockers({ signal: session.host.signal })
   } catch (error) {
     if (!isGatewayError(error, 'not_found')) throw error
     const hint = 'it is of an earlier release; `svc lockers add RECEIPT` remembers a locker'
@@ -54,7 +54,7 @@ async function* lockersOf(session: Session, key: Key): AsyncGenerator<ListedLock
 
 /** Adds it to `known` as well. */
 async function remember(
-  { folder, gateway, world }: Session,
+  { folder, gateway, host }: Session,
   known: KnownLocker[],
   locker: ListedLocker,
 ): Promise<Found> {
@@ -62,7 +62,7 @@ async function remember(
   const before = known.find((one) => one.receipt_id === receipt_id)
   if (before && before.gateway !== gateway) return { ...locker, name: null, added: false, known_at: before.gateway }
   const name = before ? before.name : unusedName(wantedName(locker), known, gateway)
-  const added_at = before?.added_at ?? new Date(world.now()).toISOString()
+  const added_at = before?.added_at ?? new Date(host.now()).toISOString()
   const now: KnownLocker = { receipt_id, locker_id, gateway, owner, name, added_at }
   await rememberLocker(folder, now)
   known.push(now)

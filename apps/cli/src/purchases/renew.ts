@@ -40,14 +40,14 @@ After any error, run the same command again: it resumes the purchase and never p
 }
 
 async function renew(session: Session, wanted: string | undefined, options: RenewOptions): Promise<void> {
-  const { output, world, gateway } = session
+  const { output, host, gateway } = session
   requireAsset(options)
   const { asset } = options
   const locker = await session.locker(wanted)
   const { receipt_id } = locker
-  const units = options.units ?? (await (await session.lockerClient(locker)).usage(locker, world.signal)).renewal_units
+  const units = options.units ?? (await (await session.lockerClient(locker)).usage(locker, host.signal)).renewal_units
   const order = { units, extends: receipt_id }
-  const quote = await (await session.client()).quote(order, { signal: world.signal })
+  const quote = await (await session.client()).quote(order, { signal: host.signal })
   const offers = quote.accepts.map(({ extra, network }) => ({ ticker: extra.name, network }))
   const key = payingKey(await session.keys(), offers, asset)
   let isPaidNow = false
@@ -60,7 +60,7 @@ async function renew(session: Session, wanted: string | undefined, options: Rene
       isPaidNow = await approvePayment(session, key, { leg, fee }, ['renewal', goodsText(locker, quote)], options)
       return isPaidNow
     }
-    return client.renew(locker, { units, intent, wallet, approve, ...(asset && { asset }), signal: world.signal })
+    return client.renew(locker, { units, intent, wallet, approve, ...(asset && { asset }), signal: host.signal })
   })
   const expires_at = await endOf(session, locker)
   output.result({ locker_id: locker.locker_id, receipt_id: receipt.receipt_id, receipt, expires_at }, () =>
@@ -77,7 +77,7 @@ async function renew(session: Session, wanted: string | undefined, options: Rene
 /** Null for a locker of somebody else: only those who may read it learn more than that it is paid. */
 async function endOf(session: Session, locker: NamedLocker): Promise<string | null> {
   try {
-    return (await (await session.lockerClient(locker)).usage(locker, session.world.signal)).expires_at
+    return (await (await session.lockerClient(locker)).usage(locker, session.host.signal)).expires_at
   } catch (error) {
     if (error instanceof GatewayError) return null
     throw error

@@ -39,22 +39,22 @@ async function status(session: Session, wanted: string | undefined): Promise<voi
 }
 
 function showResult(session: Session, locker: NamedLocker, usage: LockerUsage, text: () => string): void {
-  const { output, world } = session
-  const warnings = usageWarnings(locker, usage, world.now())
+  const { output, host } = session
+  const warnings = usageWarnings(locker, usage, host.now())
   const { name, receipt_id } = locker
   output.result({ name, receipt_id, ...usage, warnings }, text)
   for (const warning of warnings) output.warn(warning)
 }
 
 async function usageOf(session: Session, locker: NamedLocker): Promise<LockerUsage> {
-  return (await session.lockerClient(locker)).usage(locker, session.world.signal)
+  return (await session.lockerClient(locker)).usage(locker, session.host.signal)
 }
 
-function statusText({ world }: Session, locker: NamedLocker, usage: LockerUsage): string {
+function statusText({ host }: Session, locker: NamedLocker, usage: LockerUsage): string {
   const { egress, purchases, enforced } = usage
   return pairs([
     ['locker', shown(lockerName(locker, true))],
-    ['until', untilText(usage, world.now())],
+    ['until', untilText(usage, host.now())],
     ['bytes', bytesOfBought(usage)],
     ['files', filesOfBought(usage)],
     ['egress', `about ${bytesText(egress.used)} of ${bytesText(egress.bought)}`],
@@ -69,7 +69,7 @@ function statusText({ world }: Session, locker: NamedLocker, usage: LockerUsage)
 
 /** A row for each of these lockers. One that cannot be asked about does not keep the others from being shown. */
 export async function showUsage(session: Session, lockers: readonly NamedLocker[]): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const rows: string[][] = []
   const warnings: string[] = []
   for (const locker of lockers) {
@@ -80,7 +80,7 @@ export async function showUsage(session: Session, lockers: readonly NamedLocker[
       continue
     }
     rows.push(rowOf(locker, usage))
-    if (!output.isJson) warnings.push(...usageWarnings(locker, usage, world.now()))
+    if (!output.isJson) warnings.push(...usageWarnings(locker, usage, host.now()))
   }
   if (!output.isJson && rows.length > 0) output.result(rows, () => table(COLUMNS, rows))
   for (const warning of warnings) output.warn(warning)

@@ -20,13 +20,13 @@ export interface CredentialOptions {
 }
 
 export async function giveCredentials(session: Session, options: CredentialOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { ttl, readOnly, prefix, all } = options
   const locker = all ? null : await session.locker()
   const common = {
     access: readOnly ? 'read' : 'write',
     ...(ttl !== undefined && { minutes: ttl }),
-    signal: world.signal,
+    signal: host.signal,
   } as const
   const credentials = locker
     ? await (await session.lockerClient(locker)).s3Credentials(locker, {
@@ -40,7 +40,7 @@ export async function giveCredentials(session: Session, options: CredentialOptio
     return output.result(shown, () => sessionSetup(credentials, commandAgain(session, locker, options)))
   }
   const text = { env: variables, json: jsonLine, process: processDocument }[format](credentials)
-  world.stdout.write(`${text}\n`)
+  host.stdout.write(`${text}\n`)
 }
 
 type Given = S3Credentials | WalletS3Credentials

@@ -19,9 +19,9 @@ export interface NewKeyOptions extends KeyOptions {
 }
 
 export async function newKey(session: Session, name: string, options: NewKeyOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { days, readOnly, prefix, all } = options
-  const common = { name, days, access: readOnly ? 'read' : 'write', signal: world.signal } as const
+  const common = { name, days, access: readOnly ? 'read' : 'write', signal: host.signal } as const
   const { client, locker } = await keyKeeper(session, all)
   const key = locker
     ? await client.createS3Key(locker, { ...common, ...(prefix !== undefined && { prefix }) })
@@ -47,11 +47,11 @@ async function keyKeeper(session: Session, all: true | undefined) {
 }
 
 export async function listKeys(session: Session, { all }: KeyOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { client, locker } = await keyKeeper(session, all)
   const keys: (S3Key | WalletS3Key)[] = locker
-    ? await client.s3Keys(locker, world.signal)
-    : await client.walletS3Keys(world.signal)
+    ? await client.s3Keys(locker, host.signal)
+    : await client.walletS3Keys(host.signal)
   if (output.isJson) {
     for (const key of keys) output.result(key, () => '')
     return
@@ -68,10 +68,10 @@ export async function listKeys(session: Session, { all }: KeyOptions): Promise<v
 }
 
 export async function revokeKey(session: Session, accessKeyId: string, { all }: KeyOptions): Promise<void> {
-  const { output, world } = session
+  const { output, host } = session
   const { client, locker } = await keyKeeper(session, all)
-  if (locker) await client.revokeS3Key(locker, accessKeyId, world.signal)
-  else await client.revokeWalletS3Key(accessKeyId, world.signal)
+  if (locker) await client.revokeS3Key(locker, accessKeyId, host.signal)
+  else await client.revokeWalletS3Key(accessKeyId, host.signal)
   const about = locker ? { locker_id: locker.locker_id } : {}
   output.result({ ...about, revoked: accessKeyId }, () => `${shown(accessKeyId)} no longer works`)
 }

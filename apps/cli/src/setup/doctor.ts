@@ -52,7 +52,7 @@ function line({ output: { style } }: Session, { check, state, text, next }: Find
 
 /** Returns the gateway's index; null if it does not answer. */
 async function examineGateway(session: Session, findings: Finding[]): Promise<Discovery | null> {
-  const { gateway, world } = session
+  const { gateway, host } = session
   try {
     const asked = performance.now()
     const [state, index] = await Promise.all([
@@ -62,10 +62,10 @@ async function examineGateway(session: Session, findings: Finding[]): Promise<Di
     const took = Math.round(performance.now() - asked)
     findings.push(healthFinding(gateway, state, `${index.environment}, answers in ${took} ms`))
     findings.push(versionFinding(state))
-    findings.push(clockFinding((Date.parse(state.time) - world.now()) / 1000))
+    findings.push(clockFinding((Date.parse(state.time) - host.now()) / 1000))
     return index
   } catch (error) {
-    world.signal.throwIfAborted()
+    host.signal.throwIfAborted()
     const { message, hint } = describeError(error)
     const next = (await localHint(error)) ?? hint ?? 'try again later, or ask its operator'
     findings.push(failed('gateway', message, next))
@@ -76,10 +76,10 @@ async function examineGateway(session: Session, findings: Finding[]): Promise<Di
 const MAX_ANSWER_BYTES = 1_048_576
 
 /** Without the retries of the client, which would only make the diagnosis slow. */
-async function readOnce<T>({ gateway, world }: Session, path: string): Promise<T> {
+async function readOnce<T>({ gateway, host }: Session, path: string): Promise<T> {
   try {
     const response = await fetch(gateway + path, {
-      signal: AbortSignal.any([world.signal, AbortSignal.timeout(5_000)]),
+      signal: AbortSignal.any([host.signal, AbortSignal.timeout(5_000)]),
     })
     const bytes = await readAtMost(MAX_ANSWER_BYTES, response.body ?? [])
     return JSON.parse(new TextDecoder().decode(bytes)) as T
@@ -135,23 +135,23 @@ async function examineWallets(session: Session, index: Discovery | null): Promis
 }
 
 async function examineWallet(session: Session, key: Key, index: Discovery | null): Promise<Finding[]> {
-  const { settings, gateway, world } = session
+  const { settings, gateway, host } = session
   const wallet = ok('wallet', `${key.address} (${key.from})`)
   try {
     const rpcUrl = nodeFor(key, settings, gateway)
-    const { host } = new URL(rpcUrl)
-    const network = await networkOf(key, rpcUrl, world.signal)
+    const { host: node } = new URL(rpcUrl)
+    const network = await networkOf(key, rpcUrl, host.signal)
     const sold = index?.payment.networks.map((one) => one.network) ?? [network]
     const chain = sold.includes(network)
-      ? ok('node', `${host} is on ${network}`)
-      : failed('node', `${host} is on ${network}, where this gateway sells nothing`, `it sells on ${sold.join(', ')}`)
-    const balances = await readBalances(key, rpcUrl, world.signal)
+      ? ok('node', `${node} is on ${network}`)
+      : failed('node', `${node} is on ${network}, where this gateway sells nothing`, `it sells on ${sold.join(', ')}`)
+    const balances = await readBalances(key, rpcUrl, host.signal)
     const held = balances.map(({ amount, asset }) => `${amount} ${asset}`).join(', ')
     const isEmpty = balances.every(({ amount }) => amount === '0')
     const fill = index?.environment === 'development' ? '`svc faucet` fills it' : `send coins to ${key.address}`
     return [wallet, chain, isEmpty ? warning('balance', held, fill) : ok('balance', held)]
   } catch (error) {
-    world.signal.throwIfAborted()
+    host.signal.throwIfAborted()
     const { message, hint } = describeError(error)
     return [wallet, warning('node', message, hint ?? 'paying needs one: --primary-rpc or --evm-rpc')]
   }
@@ -163,9 +163,9 @@ async function networkOf({ namespace }: Key, rpcUrl: string, signal: AbortSignal
     return await nodeNetwork(namespace, rpcUrl, { signal, timeoutMs: 10_000 })
   } catch (error) {
     signal.throwIfAborted()
-    const { host } = new URL(rpcUrl)
+    const { host: node } = new URL(rpcUrl)
     throw new Failure(
-      `the node at ${host} does not answer: ${(error as Error).message}`,
+      `the node at ${node} does not answer: ${(error as Error).message}`,
       'is it running, and is this its address?',
     )
   }

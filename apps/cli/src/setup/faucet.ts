@@ -26,16 +26,16 @@ function amount(text: string): string {
 }
 
 async function giveCoins(session: Session, asset: string | undefined, wanted = '100'): Promise<void> {
-  const { output, world, settings, gateway } = session
+  const { output, host, settings, gateway } = session
   const key = await session.keyFor(null)
   const node = nodeFor(key, settings, gateway)
   if (!isPrivateHost(node))
     throw new UsageError('there is no faucet for real money', 'it works with the chains of `npm start`')
-  const ask = jsonRpc(node, { signal: world.signal })
+  const ask = jsonRpc(node, { signal: host.signal })
   const gifts = asset === undefined ? Object.entries(DEV_GIFTS[key.namespace]) : [[asset, wanted] as const]
   for (const [ticker, much] of gifts) {
     await ask('dev_faucet', [key.address, ticker, much]).catch((error: Error) => {
-      world.signal.throwIfAborted()
+      host.signal.throwIfAborted()
       throw new Failure(
         `${node} gives nothing: ${shown(error.message)}`,
         'is `npm start` running, and is this its chain?',
@@ -43,7 +43,7 @@ async function giveCoins(session: Session, asset: string | undefined, wanted = '
     })
   }
   // A chain takes a moment to confirm what it has just given.
-  const balances = await readBalances(key, node, world.signal, 'processed')
+  const balances = await readBalances(key, node, host.signal, 'processed')
   output.result({ address: key.address, given: Object.fromEntries(gifts), balances }, () => {
     const held = balances.map(({ amount: much, asset: ticker }) => `${much} ${ticker}`).join(', ')
     return `${key.address} now holds ${held}`

@@ -5,7 +5,7 @@ import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises
 import { dirname } from 'node:path'
 import { userFolder } from '@svc/sdk/user-folder'
 import { Failure } from '../errors.ts'
-import type { Environment } from '../world.ts'
+import type { Environment } from '../host.ts'
 
 const ONLY_US = 0o700
 

@@ -34,8 +34,8 @@ export function add(program: Command, open: Open): void {
 }
 
 async function show(session: Session): Promise<void> {
-  const { output, world, folder, gateway } = session
-  const { body } = await (await session.client()).call(keysEndpoint, { signal: world.signal })
+  const { output, host, folder, gateway } = session
+  const { body } = await (await session.client()).call(keysEndpoint, { signal: host.signal })
   const pins = await readPins(folder, gateway)
   const found = pins && (await follow(session, pins, body))
   const trusted = new Set(found?.keys.map(({ publicKeyHex }) => publicKeyHex))
@@ -79,7 +79,7 @@ function named({ refused }: FollowedKeys) {
 
 /** Keys that the pinned ones have endorsed are pinned too, with what led to them (ADD-37). */
 async function follow(
-  { output, folder, gateway, world }: Session,
+  { output, folder, gateway, host }: Session,
   pins: ReadPins,
   list: SigningKeys,
 ): Promise<FollowedKeys> {
@@ -92,7 +92,7 @@ async function follow(
   const found = followKeys({ pinned, before, recovery: listed.recovery, changes, audience: gateway })
   if (found.paths.size === 0 && found.revoked.size === 0) return found
   const step = {
-    followed_at: new Date(world.now()).toISOString(),
+    followed_at: new Date(host.now()).toISOString(),
     keys: found.keys.filter(({ publicKeyHex }) => found.paths.has(publicKeyHex)),
     endorsements: [...new Set([...found.paths.values()].flat())],
   }
@@ -132,8 +132,8 @@ function keysText(
 }
 
 async function pin(session: Session, hexes: readonly string[], { replace = false }: PinOptions): Promise<void> {
-  const { output, folder, gateway, world } = session
-  const pinned_at = new Date(world.now()).toISOString()
+  const { output, folder, gateway, host } = session
+  const pinned_at = new Date(host.now()).toISOString()
   const found = hexes.length > 0 ? keysInHand(hexes) : await keysOfGateway(session)
   const pins: Pins = { gateway, pinned_at, ...found }
   const read = readPinnedKeys(pins.keys)
@@ -158,7 +158,7 @@ function keysInHand(hexes: readonly string[]): KeysToPin {
 
 async function keysOfGateway(session: Session): Promise<KeysToPin> {
   const client = await session.client()
-  const { signal } = session.world
+  const { signal } = session.host
   const [list, index] = await Promise.all([client.call(keysEndpoint, { signal }), client.call(discovery, { signal })])
   const { anchor_signer, domain_tag } = index.body.evidence
   return { keys: JSON.stringify(list.body), anchor_signer: anchor_signer || null, domain_tag }

@@ -51,8 +51,8 @@ export function add(program: Command, open: Open): void {
     .action(async (wanted: string, _: object, command: Command) => remove(await openHome(command), wanted))
 }
 
-async function list({ output, folder: home, world }: Session, { profile: option }: GlobalOptions): Promise<void> {
-  const current = await chosenProfile(home, world.env, option)
+async function list({ output, folder: home, host }: Session, { profile: option }: GlobalOptions): Promise<void> {
+  const current = await chosenProfile(home, host.env, option)
   const profiles = await Promise.all(
     (await profileNames(home)).map(async (name) => {
       const folder = profileFolder(home, name)
@@ -92,12 +92,12 @@ async function create({ output, folder: home, settings }: Session, name: string)
   output.note(`\`svc profile use ${name}\` makes it the usual one; \`svc --profile ${name} …\` uses it once.`)
 }
 
-async function use({ output, folder: home, world }: Session, name: string): Promise<void> {
+async function use({ output, folder: home, host }: Session, name: string): Promise<void> {
   const profile = { name, folder: profileFolder(home, name), from: 'the command' }
   await requireProfile(home, profile)
   await chooseProfile(home, name)
   output.result({ profile: name }, () => `commands use the profile ${name} from here on`)
-  const { SVC_PROFILE } = world.env
+  const { SVC_PROFILE } = host.env
   if (SVC_PROFILE && SVC_PROFILE !== name) output.warn(`SVC_PROFILE is set, so they use ${SVC_PROFILE} here`)
 }
 
@@ -105,7 +105,7 @@ async function use({ output, folder: home, world }: Session, name: string): Prom
 const FORGETTABLE = ['config.json', 'lockers', 'keys', 'journal']
 
 async function remove(session: Session, name: string): Promise<void> {
-  const { output, folder: home, world } = session
+  const { output, folder: home, host } = session
   if (name === DEFAULT_PROFILE) throw new UsageError('the default profile cannot be removed')
   const folder = profileFolder(home, name)
   await requireProfile(home, { name, folder, from: 'the command' })
@@ -119,5 +119,5 @@ async function remove(session: Session, name: string): Promise<void> {
   await removeProfile(home, name)
   if (chosen.name === name) await chooseProfile(home, DEFAULT_PROFILE)
   output.result({ profile: name, removed: true }, () => `the profile ${name} is gone`)
-  if (world.env.SVC_PROFILE === name) output.warn('SVC_PROFILE still names it')
+  if (host.env.SVC_PROFILE === name) output.warn('SVC_PROFILE still names it')
 }

@@ -4,7 +4,7 @@
 import { access, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../errors.ts'
-import type { Environment } from '../world.ts'
+import type { Environment } from '../host.ts'
 import { configFolder, openFolder, readJson, writeJson } from './folder.ts'
 
 export const DEFAULT_PROFILE = 'default'

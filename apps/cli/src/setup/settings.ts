@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
 import { UsageError } from '../errors.ts'
-import type { Environment } from '../world.ts'
+import type { Environment } from '../host.ts'
 import { readJson, writeJson } from './folder.ts'
 
 export const SETTINGS = {

@@ -87,10 +87,10 @@ interface Standing extends Pick<Key, 'address' | 'namespace' | 'from'> {
   problem: string | null
 }
 
-async function standing({ settings, gateway, world }: Session, key: Key): Promise<Standing> {
+async function standing({ settings, gateway, host }: Session, key: Key): Promise<Standing> {
   const { address, namespace, from } = key
   try {
-    const balances = await readBalances(key, nodeFor(key, settings, gateway), world.signal)
+    const balances = await readBalances(key, nodeFor(key, settings, gateway), host.signal)
     return { address, namespace, from, balances, problem: null }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -105,7 +105,7 @@ async function create(session: Session, { evm = false, out }: NewOptions): Promi
 }
 
 async function importKey(session: Session, file: string | undefined, options: ImportOptions): Promise<void> {
-  const given = file === undefined ? await readSecret(session.world, 'The key or the words') : await readGiven(file)
+  const given = file === undefined ? await readSecret(session.host, 'The key or the words') : await readGiven(file)
   await keep(session, await plainKey(session, given.trim(), options), options.out)
 }
 
@@ -116,10 +116,10 @@ async function readGiven(file: string): Promise<string> {
   })
 }
 
-async function plainKey({ world }: Session, given: string, { evm = false, path }: ImportOptions): Promise<string> {
+async function plainKey({ host }: Session, given: string, { evm = false, path }: ImportOptions): Promise<string> {
   try {
     if (given.startsWith('{')) {
-      const password = world.env.SVC_KEYSTORE_PASSWORD ?? (await askSecret(world, 'The password of the keystore'))
+      const password = host.env.SVC_KEYSTORE_PASSWORD ?? (await askSecret(host, 'The password of the keystore'))
       return keyTextOfKeystore(given, password)
     }
     if (!/\s/.test(given) || given.startsWith('[')) return given
@@ -131,11 +131,7 @@ async function plainKey({ world }: Session, given: string, { evm = false, path }
 }
 
 /** Writes the key to a file, which becomes the wallet of further commands unless there is one already. */
-async function keep(
-  { output, folder, settings, world }: Session,
-  text: string,
-  out: string | undefined,
-): Promise<void> {
+async function keep({ output, folder, settings, host }: Session, text: string, out: string | undefined): Promise<void> {
   const key = keyInText(text, 'the key')
   await openFolder(folder)
   const file =
@@ -153,5 +149,5 @@ async function keep(
     ]),
   )
   if (!isInUse) output.note(`To use it: \`svc config set wallet ${file}\`, or --wallet ${file}`)
-  else if (world.env.SVC_EVM_KEY) output.note('SVC_EVM_KEY is used as well.')
+  else if (host.env.SVC_EVM_KEY) output.note('SVC_EVM_KEY is used as well.')
 }

@@ -14,7 +14,7 @@ export function add(program: Command, open: Open): void {
 }
 
 async function whoami(session: Session): Promise<void> {
-  const { output, profile, folder, gateway, world } = session
+  const { output, profile, folder, gateway, host } = session
   const { recipientOf, walletIdentity } = await import('@svc/sdk/encryption')
   const wallets = await Promise.all(
     (await session.keys()).map(async ({ address, namespace, from, signer }) => {
@@ -24,7 +24,7 @@ async function whoami(session: Session): Promise<void> {
   const pins = await readPins(folder, gateway)
   const lockers = (await knownLockers(folder)).filter((locker) => locker.gateway === gateway).length
   const pinned = pins && { keys: keyHexes(pins.read), pinned_at: pins.pinned_at }
-  const age = pins && durationText((world.now() - Date.parse(pins.pinned_at)) / 1000)
+  const age = pins && durationText((host.now() - Date.parse(pins.pinned_at)) / 1000)
   output.result({ profile: profile.name, wallets, gateway, pinned, lockers, folder }, () =>
     pairs([
       ...(profile.name === DEFAULT_PROFILE ? [] : [['profile', `${profile.name} (${profile.from})`] as const]),

@@ -5,8 +5,8 @@ import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { useAgentMarket } from '@svc/sdk/test/agents'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Settings } from '../../src/setup/settings.ts'
+import { exits, includes, jsonDocument, jsonLines } from '../host.ts'
 import { newWallet, useBuyerHome } from '../locker.ts'
-import { exits, includes, jsonDocument, jsonLines } from '../world.ts'
 
 const market = useAgentMarket()
 const home = useBuyerHome(market, () => ({ SVC_AGENT: market.agentProxy.url }))

@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Words, wordsOf } from '../../src/completion/words.ts'
 import { createProgram } from '../../src/program.ts'
 import { run } from '../../src/run.ts'
-import { testWorld, useHome } from '../world.ts'
+import { testHost, useHome } from '../host.ts'
 
 const home = useHome()
 let words: Words[]
 beforeAll(async () => {
-  words = wordsOf(await createProgram(['completion'], testWorld({}).world, run))
+  words = wordsOf(await createProgram(['completion'], testHost({}).host, run))
 })
 
 describe('shell completion', () => {

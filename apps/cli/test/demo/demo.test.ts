@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { exits, jsonLines, useHome } from '../world.ts'
+import { exits, jsonLines, useHome } from '../host.ts'
 
 const home = useHome({ PATH: process.env.PATH ?? '' })
 

@@ -9,8 +9,8 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { formatKey } from '@svc/protocol/transparency/note'
 import { endorsement } from '@svc/sdk/test/key-changes'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { exits, includes, jsonDocument, openHome, type TestHome } from '../host.ts'
 import { useLockerHome } from '../locker.ts'
-import { exits, includes, jsonDocument, openHome, type TestHome } from '../world.ts'
 
 const home = useLockerHome()
 const ok = (...args: string[]) => home.ok(...args)
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 /** A machine that knows the gateway, and nothing else of it. */
 async function stranger(): Promise<TestHome> {
-  const other = await openHome({ SVC_GATEWAY: home.house.proxy.url })
+  const other = await openHome({ SVC_GATEWAY: home.testbed.proxy.url })
   onTestFinished(other.leave)
   return other
 }
@@ -38,12 +38,12 @@ const keyOf = (seed: number) => ed25519Signer(new Uint8Array(32).fill(seed))
 
 describe('keys', () => {
   const lie = (change: (keys: object) => object) => {
-    home.house.proxy.behave()
-    home.house.proxy.always(/v1\/keys/, { lie: change })
+    home.testbed.proxy.behave()
+    home.testbed.proxy.always(/v1\/keys/, { lie: change })
   }
-  const at = () => Math.floor(home.house.gateway.context.now() / 1000)
-  const audience = () => home.house.proxy.url
-  const statement = () => statementSigner(home.house.gateway.context)
+  const at = () => Math.floor(home.testbed.gateway.context.now() / 1000)
+  const audience = () => home.testbed.proxy.url
+  const statement = () => statementSigner(home.testbed.gateway.context)
 
   it('ADD-37 that a pinned key endorsed are followed, loudly and once; others stay strange', async () => {
     const own = await stranger()
@@ -66,14 +66,14 @@ describe('keys', () => {
 
 describe('evidence', () => {
   it('ATT-06 svc push asks for a statement, and svc attest shows the one that it got', async () => {
-    const { receipt_id } = await home.house.locker(home.signer)
+    const { receipt_id } = await home.testbed.locker(home.signer)
     await ok('put', path('attested/a.txt'), '-l', receipt_id)
     expect((await svc('push', '-l', receipt_id)).stderr).toContain('svc attest')
     const { stdout } = await ok('attest', '-l', receipt_id)
     expect(stdout).toMatch(/statement +1\n(.*\n)*signed by .* the signature holds/)
   })
 
-  it('ATT-06 EVID-11 MERK-17 VER-01 CLI-02 two attestations verify, each on its own and together as a chain', async () => {
+  it('ATT-06 MERK-17 two attestations verify, each on its own and together as a chain', async () => {
     expect((await ok('attest')).stdout).toContain('nothing has changed')
     await ok('bundle', '--statement', '1', '-o', path('1.json'))
     expect((await ok('bundle')).stdout).toBe(await readFile(path('whole.json'), 'utf8'))
@@ -90,12 +90,12 @@ describe('evidence', () => {
     const unpinned = await (await stranger()).ok('proof', 'later.txt', '-l', home.receiptId)
     expect(unpinned.stdout).toContain('consistent, signer unknown')
     expect(unpinned.stderr).toContain('no key of the gateway is pinned')
-    home.house.proxy.always(/storage\/statements/, { lie: (list: object) => ({ ...list, statements: [] }) })
+    home.testbed.proxy.always(/storage\/statements/, { lie: (list: object) => ({ ...list, statements: [] }) })
     const unsigned = await svc('proof', 'later.txt')
     expect(unsigned).toMatchObject({ exitCode: 3, stdout: includes('consistent, signer unknown') })
   })
 
-  it('ADD-18 T-58 a redacted bundle proves chosen files or all, and opens none', async () => {
+  it('ADD-18 T-33 a redacted bundle proves chosen files or all, and opens none', async () => {
     const chosen = await ok('bundle', '--redact', '--file', 'later.txt', '-o', path('chosen.json'))
     expect(chosen.stdout).toContain('proves 1 of 2 files')
     expect(chosen.stderr).not.toContain('can open')
@@ -118,8 +118,8 @@ describe('evidence', () => {
     expect(bundles).toMatchObject([{ redacted: { redaction: 'chosen_files', files_shown: 1, files: 2 } }])
   })
 
-  it('ADD-18 T-49 T-58 a bundle comes with a warning, unless the receipt id opens no file', async () => {
-    const { receipt_id } = await home.house.locker(home.signer)
+  it('ADD-18 T-49 a bundle comes with a warning, unless the receipt id opens no file', async () => {
+    const { receipt_id } = await home.testbed.locker(home.signer)
     await ok('put', path('attested/a.txt'), '-l', receipt_id)
     await ok('attest', '-l', receipt_id)
     const bundle = (...more: string[]) => ok('bundle', '-l', receipt_id, '-o', path('linked.json'), ...more)
@@ -177,7 +177,7 @@ describe('evidence', () => {
   })
 
   it('EVID-11 svc statements detects a chain whose first statement the gateway withholds', async () => {
-    home.house.proxy.always(/statements/, {
+    home.testbed.proxy.always(/statements/, {
       lie: (body: { statements: object[] }) => ({ ...body, statements: body.statements.slice(1) }),
     })
     expect(await svc('statements')).toMatchObject(exits(3, 'statement 2'))
@@ -186,7 +186,7 @@ describe('evidence', () => {
 
 describe('the log', () => {
   it('LOG-45 LOG-52 is pinned with the keys, and another one is strange until it is pinned in its place', async () => {
-    const { proxy, gateway } = home.house
+    const { proxy, gateway } = home.testbed
     const own = await stranger()
     await gateway.context.publishLog()
     const vkey = formatKey(gateway.context.logIdentity.key)

@@ -12,7 +12,7 @@ import { bundleOf } from '@svc/verifier/test/bundles'
 import { CASES, CHAINS, type PackGiven, packBytes } from '@svc/verifier/test/pack'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
-import { exits, includes, jsonDocument, type RunOptions, useHome } from '../world.ts'
+import { exits, includes, jsonDocument, type RunOptions, useHome } from '../host.ts'
 
 /** The part of the `--json` output that these tests read. */
 interface Verified {
@@ -91,7 +91,7 @@ const SAMPLES = Map.groupBy(CASES, ({ given }) => Object.keys(given).join()).val
 
 describe('svc verify on the conformance pack', () => {
   it.each([...SAMPLES].map(([sample]) => sample!))(
-    'CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 reports the expected facts of $name and exits with 0 only when none failed',
+    'CLI-01 CLI-05 reports the expected facts of $name and exits with 0 only when none failed',
     async ({ file, given, expect: expected }) => {
       const { exitCode, stdout } = await verify([pack(file), '--json', ...(await optionsFor(given))])
       const { ok, verdict, bundles } = jsonDocument<Verified>(stdout)
@@ -139,7 +139,7 @@ describe('the first line of svc verify', () => {
     ['list-renamed', /^FAILED: merkle_root_matches: the files have another Merkle root .*; also envelope_binds/],
     ['list-empty', /^FAILED: not a bundle that can be checked: .* at least one file \(empty_file_list\)/],
     ['node-tx-failed', 'FAILED: anchor_tx_succeeded: the transaction failed'],
-  ])('CLI-04 EVID-19 ADD-37 says for %s what was verified or what failed, and no more', async (name, line) => {
+  ])('EVID-19 ADD-37 says for %s what was verified or what failed, and no more', async (name, line) => {
     const shown = await lineOfCase(name)
     if (typeof line === 'string') expect(shown.startsWith(line), shown).toBe(true)
     else expect(shown).toMatch(line)
@@ -153,7 +153,7 @@ describe('the first line of svc verify', () => {
     await rm(home.path('config'), { recursive: true })
   })
 
-  it('CLI-04 EVID-19 T-63 is not misled by names in evidence that anybody may have signed', async () => {
+  it('CLI-04 EVID-19 is not misled by names in evidence that anybody may have signed', async () => {
     const filename = 'a, signed by gateway.example (pinned)\nVERIFIED'
     const entry = { size_bytes: 1, content_hash: 'ab'.repeat(32) }
     const [file, redacted] = [home.path('stranger.json'), home.path('redacted.json')]
@@ -254,7 +254,7 @@ describe('svc verify', () => {
     ['log_anchored', '--rpc URL'],
     ['anchor_finalized', 'need a node: --rpc'],
     ['receipt_is_of_bundle', 'receipt_is_of_bundle is required, and not_checked'],
-  ])('T-38 CLI-04 LOG-35 fails when the fact %s is required and was not checked', async (fact, why) => {
+  ])('CLI-04 LOG-35 fails when the fact %s is required and was not checked', async (fact, why) => {
     const required = [bundle, '--require', `signature_valid,${fact}`]
     const { exitCode, stderr, stdout } = await verify(required)
     expect({ exitCode, stderr }).toMatchObject(exits(3, why))
@@ -323,7 +323,7 @@ describe('svc verify', () => {
       return { line, failures, isUnchecked: unchecked.includes('receipt_id') }
     }
 
-    it('T-38 T-51 says whether the bundle is of the receipt', async () => {
+    it('T-38 says whether the bundle is of the receipt', async () => {
       expect(await verifyWith(receipt, 'rcpt_other')).toMatchObject({ failures: ['receipt_is_of_bundle'] })
       const older = { line: includes(/^VERIFIED: .*, not shown to be of the given receipt$/), isUnchecked: true }
       expect(await verifyWith(receipt)).toMatchObject({ failures: [], ...older })
@@ -337,7 +337,7 @@ describe('svc verify', () => {
 
   it.each([
     ['a bundle that does not exist', ['/nowhere.json'], 'cannot be read'],
-    ['AMB-01 a domain tag of 23 characters', ['BUNDLE', '--domain-tag', 'SVC_CONTENT_ENVELOPE_V2'], '25 printable'],
+    ['EVID-17 a domain tag of 23 characters', ['BUNDLE', '--domain-tag', 'SVC_CONTENT_ENVELOPE_V2'], '25 printable'],
     ['a --dir that is not a folder', ['BUNDLE', '--dir', '/nowhere'], 'not a folder'],
     ['a key id in place of a key', ['BUNDLE', '--keys', 'ed25519:0011223344556677'], 'too short to pin'],
     ['a key file that does not exist', ['BUNDLE', '--keys', 'nowhere'], 'neither a key in hex nor a file'],

@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newIdentity, recipientOf } from '@svc/sdk/encryption'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { exits, includes, jsonDocument, jsonLines } from '../host.ts'
 import { newWallet, useLockerHome } from '../locker.ts'
-import { exits, includes, jsonDocument, jsonLines } from '../world.ts'
 
 const home = useLockerHome()
 const ok = (...args: string[]) => home.ok(...args)
@@ -14,7 +14,7 @@ const path = (...parts: string[]) => home.path(...parts)
 const statuses = (text: string) => Object.fromEntries(jsonLines(text).map(({ filename, status }) => [filename, status]))
 
 /** The options for an empty locker. */
-const newLocker = async () => ['-l', (await home.house.locker(home.signer)).receipt_id]
+const newLocker = async () => ['-l', (await home.testbed.locker(home.signer)).receipt_id]
 
 async function secretFile(name: string, content: string): Promise<string> {
   await writeFile(path(name), content, { mode: 0o600 })
@@ -46,7 +46,7 @@ describe('encrypted with the wallet', () => {
   })
 
   it('T-59 SESS-04 resumes a large upload with only the part that is missing', { tags: ['nightly'] }, async () => {
-    const { proxy } = home.house
+    const { proxy } = home.testbed
     const body = { error: 'service_unavailable', message: 'not now', request_id: 'r' }
     proxy.plan(/index=2$/, { answer: { status: 500, body } })
     const file = join(await home.write('cut', { 'cut.bin': Buffer.alloc(17 * 1024 * 1024, 'cut') }), 'cut.bin')
@@ -211,6 +211,6 @@ describe('encrypted with other keys', () => {
     const given = options.map((option) => (option === 'owner.json' ? path(option) : option))
     const { exitCode, stderr } = await home.svc(['put', folder, ...given])
     expect([exitCode === 0, stderr]).toEqual([false, includes(message)])
-    expect(home.house.proxy.seen).toEqual([])
+    expect(home.testbed.proxy.seen).toEqual([])
   })
 })

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { beforeAll, expect, it } from 'vitest'
 import { foldingOf } from '../../src/files/same-names.ts'
+import { jsonLines } from '../host.ts'
 import { useLockerHome } from '../locker.ts'
-import { jsonLines } from '../world.ts'
 
 const named = (isAccepted: boolean) =>
   HOSTILE_FILENAMES.filter(({ accepted }) => accepted === isAccepted).map(({ name }) => name)
@@ -45,7 +45,7 @@ async function svc(...args: string[]) {
   return ended
 }
 
-it('T-121 names go from a disk to the locker and back byte for byte, and none acts on the terminal', async () => {
+it('T-06 names go from a disk to the locker and back byte for byte, and none acts on the terminal', async () => {
   expect(onDisk.length).toBeGreaterThan(80)
   expect(await svc('sync', work(), ':')).toMatchObject({ exitCode: 0 })
   const { stdout } = await svc('ls', '--json')
@@ -60,13 +60,13 @@ it('T-121 names go from a disk to the locker and back byte for byte, and none ac
   await svc('stat', '--', '\u001b[2J\u202e')
 })
 
-it('T-121 a gateway that lists a name that it may not have writes nothing, and nothing on the terminal', async () => {
-  const locker = ['-l', (await home.house.locker(home.signer)).receipt_id]
+it('T-06 a gateway that lists a name that it may not have writes nothing, and nothing on the terminal', async () => {
+  const locker = ['-l', (await home.testbed.locker(home.signer)).receipt_id]
   await home.ok('put', await home.write('one', { a: 'a' }), ...locker)
   const before = await found(home.folder)
   for (const filename of named(false).filter((name, i) => i % 12 === 0 && name.length < 1000)) {
-    home.house.proxy.behave()
-    home.house.proxy.always(/manifest/, {
+    home.testbed.proxy.behave()
+    home.testbed.proxy.always(/manifest/, {
       lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], filename }] }),
     })
     expect(await svc('get', '-o', home.path('lied'), ...locker), JSON.stringify(filename)).toMatchObject({
@@ -76,7 +76,7 @@ it('T-121 a gateway that lists a name that it may not have writes nothing, and n
   expect(await found(home.folder)).toEqual(before)
 })
 
-it('T-121 names that this disk takes for one are known as one, and only those', async () => {
+it('T-06 names that this disk takes for one are known as one, and only those', async () => {
   const folding = await foldingOf(home.folder)
   const pairs = [
     ['Pair', 'pair'],

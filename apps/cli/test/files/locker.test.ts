@@ -9,8 +9,8 @@ import { startProcess } from '@svc/devnet/start-process'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { run } from '../../src/run.ts'
+import { exits, includes, jsonLines, testHost } from '../host.ts'
 import { newWallet, useLockerHome } from '../locker.ts'
-import { exits, includes, jsonLines, testWorld } from '../world.ts'
 
 const home = useLockerHome()
 const ok = (...args: string[]) => home.ok(...args)
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 /** The options for a locker that no other test knows, with these files. */
 async function newLocker(files: Record<string, string> = {}): Promise<[string, string]> {
-  const { receipt_id } = await home.house.locker(home.signer)
+  const { receipt_id } = await home.testbed.locker(home.signer)
   if (Object.keys(files).length > 0) await ok('put', await home.write(receipt_id, files), '-l', receipt_id)
   return ['-l', receipt_id]
 }
@@ -46,7 +46,7 @@ describe('put, ls, get', () => {
     expect(stderr).toContain('left out: owner.json (it holds your keys)')
     expect(stderr).toContain('left out: config/svc (it holds your keys)')
     expect(await home.svc(['put', path('owner.json'), ...locker])).toMatchObject(exits(2, 'it is not sent'))
-    await ok('profile', 'new', 'other', '--gateway', home.house.proxy.url)
+    await ok('profile', 'new', 'other', '--gateway', home.testbed.proxy.url)
     const ofOther = path('config', 'svc', 'profiles', 'other')
     await newWallet(ofOther, 'wallet.json')
     for (const file of [join(ofOther, 'wallet.json'), ofOther, path('config', 'svc', 'config.json')])
@@ -66,7 +66,7 @@ describe('put, ls, get', () => {
     const first = await ok('put', folder, ...locker)
     expect(first.stderr).toContain('left out: link (a symbolic link)')
     expect(first.stdout.split('\n').filter((line) => line.startsWith('✓'))).toHaveLength(4)
-    const { proxy } = home.house
+    const { proxy } = home.testbed
     proxy.seen.length = 0
     const put = async () => statuses((await ok('put', folder, '--json', ...locker)).stdout)
     expect(Object.values(await put())).toEqual(Array(4).fill('unchanged'))
@@ -239,7 +239,7 @@ describe('tus', () => {
     const normal = (await ok('tus', 'token')).stdout
     const hostile = "'}, }); process.exit(9)\n/*\u2028"
     const answer = { tus_endpoint: hostile, headers: { 'X-Upload-Token': hostile }, expires_at: `now\n${hostile}` }
-    home.house.proxy.always(/tus\/tokens/, { lie: () => answer })
+    home.testbed.proxy.always(/tus\/tokens/, { lie: () => answer })
     const snippet = (await ok('tus', 'token')).stdout
     expect(snippet.split('\n')).toHaveLength(normal.split('\n').length)
     const printing =
@@ -271,10 +271,10 @@ it('OPER-04 an operator can work with files and nothing else, until the owner re
 
 it('a command reports that it waits for a rate-limiting gateway, and stops when interrupted', async () => {
   const body = { error: 'RATE_LIMITED', message: 'slower', request_id: 'r' }
-  home.house.proxy.always(/./, { answer: { status: 429, headers: { 'retry-after': '60' }, body } })
+  home.testbed.proxy.always(/./, { answer: { status: 429, headers: { 'retry-after': '60' }, body } })
   const controller = new AbortController()
-  const { world, stdout, stderr } = testWorld(home.env)
-  const exitCode = run(['ls'], { ...world, signal: controller.signal })
+  const { host, stdout, stderr } = testHost(home.env)
+  const exitCode = run(['ls'], { ...host, signal: controller.signal })
   await expect.poll(stderr).toBe('The gateway answers RATE_LIMITED; trying again in 60 s…\n')
   controller.abort(new Interrupted('interrupted'))
   expect([await exitCode, stdout()]).toEqual([130, ''])

@@ -7,14 +7,14 @@ import { Interrupted } from '../../src/errors.ts'
 import { planRenames } from '../../src/files/mv.ts'
 import { keeper } from '../../src/files/sync-plans.ts'
 import { run } from '../../src/run.ts'
+import { exits, includes, jsonLines, testHost } from '../host.ts'
 import { useLockerHome } from '../locker.ts'
-import { exits, includes, jsonLines, testWorld } from '../world.ts'
 
 const home = useLockerHome()
 let locker: string
 beforeEach(async () => {
   await rm(work(), { recursive: true, force: true })
-  locker = (await home.house.locker(home.signer)).receipt_id
+  locker = (await home.testbed.locker(home.signer)).receipt_id
 })
 
 const work = (...parts: string[]) => home.path('work', ...parts)
@@ -49,7 +49,7 @@ describe('svc sync to the locker', () => {
     const { stderr } = await ok('sync', work(), ':', '--delete')
     expect(stderr).toContain('2 files uploaded, 1 skipped (unchanged), 1 deleted')
     expect(await stored()).toEqual(['a', 'd', 'sub/b'])
-    const { proxy } = home.house
+    const { proxy } = home.testbed
     proxy.seen.length = 0
     expect((await ok('sync', work(), ':', '--delete')).stderr).toContain('3 files skipped (unchanged)')
     expect(proxy.seen.map(({ method }) => method)).toEqual(['GET'])
@@ -113,7 +113,7 @@ describe('svc sync to the locker', () => {
     await rm(work('b'))
     await write({ a: '11' })
     const body = { error: 'malformed_request', message: 'no', request_id: 'r' }
-    home.house.proxy.plan(/\/files$/, { answer: { status: 400, body } })
+    home.testbed.proxy.plan(/\/files$/, { answer: { status: 400, body } })
     const why = /error: 1 file failed\nhint: .*nothing was deleted, because files failed/
     expect(await svc('sync', work(), ':', '--delete')).toMatchObject(exits(1, why))
     expect(await stored()).toEqual(['a', 'b'])
@@ -162,7 +162,7 @@ describe('svc sync from the locker', () => {
 
   it('ADD-23 deletes nothing when the gateway leaves out files that it lists', async () => {
     await write({ mine: '5' })
-    home.house.proxy.always(/files\/urls/, {
+    home.testbed.proxy.always(/files\/urls/, {
       lie: (body: { urls: object[] }) => ({ ...body, urls: body.urls.slice(1) }),
     })
     const { exitCode, stdout } = await svc('sync', ':', work(), '--delete', '--yes')
@@ -181,7 +181,7 @@ describe('svc sync from the locker', () => {
     expect(await readFile(work('elsewhere/x'), 'utf8')).toBe('mine')
   })
 
-  it('T-62 hostile names and links lead nowhere outside the folder, and nothing outside is deleted', async () => {
+  it('T-06 hostile names and links lead nowhere outside the folder, and nothing outside is deleted', async () => {
     const outside = await home.write('outside', { mine: 'mine' })
     await mkdir(work())
     await symlink(outside, work('sub'))
@@ -189,7 +189,7 @@ describe('svc sync from the locker', () => {
     expect([exitCode, stdout]).toEqual([1, includes('in the way')])
     expect(await readdir(outside)).toEqual(['mine'])
     for (const filename of ['../evil', '/evil', 'a/../../evil', 'C:evil']) {
-      home.house.proxy.plan(/manifest/, {
+      home.testbed.proxy.plan(/manifest/, {
         lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], filename }] }),
       })
       expect(await svc('sync', ':', work(), '--delete', '--yes'), filename).toMatchObject({ exitCode: 3 })
@@ -197,7 +197,7 @@ describe('svc sync from the locker', () => {
     expect(await readdir(home.folder)).not.toContain('evil')
   })
 
-  it('T-62 a file that would begin with a dot at the top of the folder is not written', async () => {
+  it('T-06 a file that would begin with a dot at the top of the folder is not written', async () => {
     await write({ x: '1' })
     await ok('put', work('x'), '--as', 'home/.bashrc')
     const { exitCode, stdout } = await svc('sync', ':home', work('out'))
@@ -226,7 +226,7 @@ describe('svc mv', () => {
   it('ADD-22 renames files, moves them into folders, and moves whole folders, without sending bytes', async () => {
     await store({ a: '1', b: '2', 'old/x': '3', 'old/y/z': '4' })
     const before = await hashes()
-    const { proxy } = home.house
+    const { proxy } = home.testbed
     proxy.seen.length = 0
     expect((await ok('mv', 'a', 'c')).stdout).toBe('a → c\n')
     expect(proxy.seen.map(({ method }) => method)).toEqual(['GET', 'POST'])
@@ -287,12 +287,12 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
   beforeEach(async () => {
     await write({ 'large.bin': large })
     await ok('put', work('large.bin'), '--quiet')
-    const { proxy } = home.house
+    const { proxy } = home.testbed
     proxy.plan(READ, { cut: 9_000_000 }, { stall: 'request' })
     proxy.seen.length = 0
     const controller = new AbortController()
-    const world = { ...testWorld(home.env).world, signal: controller.signal }
-    const exitCode = run(['get', 'large.bin', '-o', work('out'), '-l', locker], world)
+    const host = { ...testHost(home.env).host, signal: controller.signal }
+    const exitCode = run(['get', 'large.bin', '-o', work('out'), '-l', locker], host)
     await expect.poll(() => proxy.seen.filter(({ path }) => READ.test(path)).length).toBe(2)
     controller.abort(new Interrupted('interrupted'))
     expect(await exitCode).toBe(130)
@@ -308,7 +308,7 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
   it('ADD-06 resumes from what a process that has ended left on disk, and checks all of it', async () => {
     await abandon()
     expect((await get()).stderr).toMatch(/large\.bin: resuming at [\d.]+ MiB of 20\.0 MiB/)
-    const ranges = home.house.proxy.seen.flatMap(({ headers }) => headers.range ?? [])
+    const ranges = home.testbed.proxy.seen.flatMap(({ headers }) => headers.range ?? [])
     expect(ranges).toEqual([includes(/^bytes=[1-9]\d{5,}-$/)])
     expect((await readFile(work('out', 'large.bin'))).equals(large)).toBe(true)
     expect(await inOut()).toEqual(['large.bin'])

@@ -41,7 +41,7 @@ describe('a purchase', () => {
     ['while it reads the balance', /getTokenAccountBalance/],
     ['while it signs the payment', /getLatestBlockhash/],
     ['after it signs and before it records the payment', /simulateTransaction/],
-  ])('T-16 cancelled %s leaves no trace, and the same call buys', async (_, pattern) => {
+  ])('T-01 cancelled %s leaves no trace, and the same call buys', async (_, pattern) => {
     const before = await shop.market.treasury('USDC')
     const intent = `cancelled at ${pattern.source}`
     expect(await cancelAt(pattern, 'buy', { units: 1, intent })).toMatch(/^(cancelled|not_paid)$/)
@@ -56,7 +56,7 @@ describe('a purchase', () => {
   it.each([
     ['while it sends the payment', /sendTransaction/, 'payment_uncertain'],
     ['while it opens the locker', /signed_provision/, 'paid_but_unfinished'],
-  ])('T-16 cancelled %s is resumed by the same call and paid once', async (_, pattern, code) => {
+  ])('T-01 cancelled %s is resumed by the same call and paid once', async (_, pattern, code) => {
     const before = await shop.market.treasury('USDC')
     const order = { units: 1, intent: `cancelled at ${pattern.source}` }
     expect(await cancelAt(pattern, 'buy', order)).toBe(code)

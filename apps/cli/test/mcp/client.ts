@@ -18,7 +18,7 @@ import { createLog } from '../../src/mcp/server/log.ts'
 import { createServer } from '../../src/mcp/server/server.ts'
 import { readSettings, type Settings } from '../../src/mcp/settings.ts'
 import { openSession } from '../../src/session.ts'
-import { testWorld } from '../world.ts'
+import { testHost } from '../host.ts'
 
 export const MAIN = new URL('../../bin/svc-mcp.mjs', import.meta.url)
 
@@ -93,7 +93,7 @@ export function startStdio(desk: Desk, variables: Variables): Promise<TestServer
 /** The settings of a server that a client starts in a folder. */
 export function settingsIn(env: Variables, folder: string): Promise<Settings> {
   const state = env.SVC_MCP_STATE
-  return readSettings(env, folder, () => openSession(testWorld(env).world, { ...(state && { folder: state }) }))
+  return readSettings(env, folder, () => openSession(testHost(env).host, { ...(state && { folder: state }) }))
 }
 
 async function inMemory(env: Variables, folder: string, now?: () => number): Promise<TestServer> {

@@ -14,7 +14,7 @@ const server = forAllTests(() => shop.start('memory', null))
 const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
 const payer = new x402Client().register('eip155:143', new ExactEvmScheme(account))
 
-it('SHAPE-06 without a wallet, buy answers with an x402 offer and pays nothing', async () => {
+it('PAY-51 without a wallet, buy answers with an x402 offer and pays nothing', async () => {
   const before = await shop.market.treasury('USDC on EVM')
   const result = await server.ask('buy', { units: 1 })
   expect(result.isError).toBe(true)

@@ -4,7 +4,7 @@ import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { startProcess } from '@svc/devnet/start-process'
 import { VERSION } from '@svc/protocol/version'
 import { describe, expect, it } from 'vitest'
-import { useHome } from '../world.ts'
+import { useHome } from '../host.ts'
 import { environment, MAIN, settingsIn, startHttp, useDesk } from './client.ts'
 
 const desk = useDesk()

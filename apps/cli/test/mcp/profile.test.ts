@@ -2,14 +2,14 @@
 
 import { mkdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { useHome } from '../world.ts'
+import { useHome } from '../host.ts'
 import { openServer, settingsIn } from './client.ts'
 import { useShop } from './shop.ts'
 
 const shop = useShop()
 const home = useHome()
 
-it('ADD-16 PAY-51 VER-01 has the settings, wallet, lockers, payments and pinned keys of the profile', async () => {
+it('ADD-16 PAY-51 has the settings, wallet, lockers, payments and pinned keys of the profile', async () => {
   const { SVC_WALLET = '', SVC_GATEWAY = '', SVC_PRIMARY_RPC = '' } = await shop.variables('solana')
   await home.ok('config', 'set', 'gateway', SVC_GATEWAY)
   await home.ok('config', 'set', 'primary-rpc', SVC_PRIMARY_RPC)

@@ -45,7 +45,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(textOf(found)).toMatch(new RegExp(`receipt_id: ${receipt_id}.*provider: mongodb`, 's'))
   })
 
-  it('T-16 three simultaneous calls with the same intent pay once, and another order under it pays nothing', {
+  it('T-01 three simultaneous calls with the same intent pay once, and another order under it pays nothing', {
     tags: ['nightly'],
   }, async () => {
     const intent = `at once over ${transport}`

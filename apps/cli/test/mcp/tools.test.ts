@@ -161,7 +161,7 @@ describe('verify with a log', () => {
     return { log, facts: Object.fromEntries(facts.map(({ fact, value }) => [fact, value])) }
   }
 
-  it('LOG-54 checks it by a policy, and says which witnesses vouch and when', async () => {
+  it('LOG-35 checks it by a policy, and says which witnesses vouch and when', async () => {
     const { log, facts } = await verified({ path: 'log.json', policy: 'log.policy' })
     expect(facts).toMatchObject({ log_included: 'passed', log_cosigned: 'passed', log_anchored: 'unavailable' })
     expect(log).toMatchObject({
@@ -176,7 +176,7 @@ describe('verify with a log', () => {
     expect(fewer).toMatchObject({ log_included: 'passed', log_cosigned: 'failed' })
   })
 
-  it('LOG-54 checks it by the key of a log, and not at all without one', async () => {
+  it('LOG-35 checks it by the key of a log, and not at all without one', async () => {
     const [, key = ''] = /^log (\S+)/m.exec(await readFile(join(desk.root, 'log.policy'), 'utf8')) ?? []
     const { facts } = await verified({ path: 'log.json', log_keys: [key] })
     expect(facts).toMatchObject({ log_included: 'passed', log_cosigned: 'not_checked' })
@@ -190,7 +190,7 @@ describe('verify with a log', () => {
     [{ policy: '../state' }, 'path_outside_root', /state/],
     [{ policy: 'none.policy' }, 'path_unreadable', /none/],
     [{ log_keys: ['gateway.example'] }, 'bad_policy', /a key is written as/],
-  ])('LOG-54 refuses %j', async (given, code, why) => {
+  ])('LOG-35 refuses %j', async (given, code, why) => {
     const result = await server.ask('verify', { path: 'log.json', ...given })
     expect(codeOf(result)).toBe(code)
     expect(textOf(result)).toMatch(why)

@@ -65,21 +65,24 @@ describe('a bundle', () => {
   it.each([
     ['sigstore', 'application/vnd.dev.sigstore.bundle.v0.3+json', 'a.txt'],
     ['dsse', 'application/vnd.dsse.envelope.v1+json', undefined],
-  ])('LOG-55 for other verifiers (%s) names no receipt, and is verified here', async (format, media_type, filename) => {
-    const made = await server.call('bundle', { receipt_id, format, ...(filename && { filename }) })
-    const document = made.document as string
-    expect(made).toMatchObject({ format, media_type, size_bytes: document.length })
-    const envelope = JSON.parse(document).dsseEnvelope ?? JSON.parse(document)
-    const payload = Buffer.from(envelope.payload, 'base64').toString()
-    const subjects = JSON.parse(payload).subject.map(({ name }: { name: string }) => name)
-    expect(subjects).toEqual(filename ? [filename] : ['a.txt', 'b.txt'])
-    expect(payload).not.toContain(receipt_id)
-    await write('other.json', document)
-    const facts = { dsse_signed: 'passed', dsse_subjects_match: 'passed', inclusion_proven: 'passed' }
-    expect(await factsOf({ path: 'other.json' })).toMatchObject(facts)
-  })
+  ])(
+    'DSSE-09 for other verifiers (%s) names no receipt, and is verified here',
+    async (format, media_type, filename) => {
+      const made = await server.call('bundle', { receipt_id, format, ...(filename && { filename }) })
+      const document = made.document as string
+      expect(made).toMatchObject({ format, media_type, size_bytes: document.length })
+      const envelope = JSON.parse(document).dsseEnvelope ?? JSON.parse(document)
+      const payload = Buffer.from(envelope.payload, 'base64').toString()
+      const subjects = JSON.parse(payload).subject.map(({ name }: { name: string }) => name)
+      expect(subjects).toEqual(filename ? [filename] : ['a.txt', 'b.txt'])
+      expect(payload).not.toContain(receipt_id)
+      await write('other.json', document)
+      const facts = { dsse_signed: 'passed', dsse_subjects_match: 'passed', inclusion_proven: 'passed' }
+      expect(await factsOf({ path: 'other.json' })).toMatchObject(facts)
+    },
+  )
 
-  it('LOG-55 that is too long for an envelope is verified as it comes', async () => {
+  it('DSSE-09 that is too long for an envelope is verified as it comes', async () => {
     await write(
       'long.json',
       bundle.replace(/"files": ?\[/, (list) => list + ' '.repeat(1_100_000)),
@@ -159,12 +162,12 @@ describe('a receipt', () => {
       { lie: (body) => ({ ...body, receipt_id: OTHER }) },
       { bundle_names_receipt: 'failed' },
     ],
-  ])('T-38 T-51 that %s does not pass', async (_, path, fault, expected) => {
+  ])('T-38 that %s does not pass', async (_, path, fault, expected) => {
     shop.market.proxy.always(path, fault)
     expect(await factsOf({ receipt_id })).toMatchObject(expected)
   })
 
-  it('T-51 is verified with the statement that `sequence` names, and with the fields that no fact covers', async () => {
+  it('T-38 is verified with the statement that `sequence` names, and with the fields that no fact covers', async () => {
     const verified = await server.call('verify', { receipt_id, sequence: 1 })
     expect(verified).toMatchObject({ failed: [], statement: { sequence: 1 } })
     const fields = ['receipt_id', 'network', 'verification', 'signing_keys', 'how_to_verify']

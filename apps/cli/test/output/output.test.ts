@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { confirm } from '../../src/output/confirm.ts'
 import { createOutput, type OutputOptions } from '../../src/output/output.ts'
 import { jsonLine, shown, terminalSafe } from '../../src/output/shown.ts'
-import { testWorld } from '../world.ts'
+import { testHost } from '../host.ts'
 
 function outputOf(options: OutputOptions, env: Record<string, string> = {}, isTerminal = false) {
-  const { world, stdout, stderr } = testWorld(env, '', isTerminal)
-  const output = createOutput(world, options)
+  const { host, stdout, stderr } = testHost(env, '', isTerminal)
+  const output = createOutput(host, options)
   output.result({ n: 1n }, () => output.style.good('one'))
   output.note('note')
   output.warn('beware')
@@ -40,8 +40,8 @@ describe('output', () => {
 })
 
 it('PAY-25 output escapes control sequences even in text that the caller did not escape', () => {
-  const { world, stdout, stderr } = testWorld({}, '', true)
-  const { result, note, warn, style } = createOutput(world, {})
+  const { host, stdout, stderr } = testHost({}, '', true)
+  const { result, note, warn, style } = createOutput(host, {})
   const concealing = '5 USD\u001b[8m\u001b]0;x\u0007\r'
   result({}, () => style.good(concealing))
   note(style.dim(concealing))
@@ -59,17 +59,17 @@ describe('a question', () => {
     ['\n', false],
     ['', false],
   ])('answered with %j on a terminal gives %s', async (answer, isYes) => {
-    const { world, stderr } = testWorld({}, answer, true)
-    expect(await confirm(world, false, 'Pay?')).toBe(isYes)
+    const { host, stderr } = testHost({}, answer, true)
+    expect(await confirm(host, false, 'Pay?')).toBe(isYes)
     expect(stderr()).toContain('Pay? [y/N] ')
   })
 
   it('fails without a terminal unless --yes is given', async () => {
-    const { world } = testWorld({}, 'y\n')
-    await expect(confirm(world, false, 'Pay?')).rejects.toMatchObject({
+    const { host } = testHost({}, 'y\n')
+    await expect(confirm(host, false, 'Pay?')).rejects.toMatchObject({
       name: 'UsageError',
       hint: expect.stringContaining('--yes'),
     })
-    expect(await confirm(world, true, 'Pay?')).toBe(true)
+    expect(await confirm(host, true, 'Pay?')).toBe(true)
   })
 })

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createOutput } from '../../src/output/output.ts'
 import { progressLine, showProgress } from '../../src/output/progress.ts'
-import { testWorld } from '../world.ts'
+import { testHost } from '../host.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -33,9 +33,9 @@ describe('progress', () => {
     ['a terminal', true, {}, true],
     ['a terminal with --quiet', true, { quiet: true }, false],
   ])('is drawn on a terminal only, and not with --quiet (%s)', async (_, isTerminal, options, isShown) => {
-    const { world, stderr } = testWorld({}, '', isTerminal)
+    const { host, stderr } = testHost({}, '', isTerminal)
     let now = 0
-    const output = createOutput({ ...world, now: () => now }, options)
+    const output = createOutput({ ...host, now: () => now }, options)
     await output.withProgress('put', 2, async (progress) => {
       now = 1000
       progress.add(1)

@@ -8,8 +8,8 @@ import { useMarket } from '@svc/sdk/test/market'
 import { describe, expect, it } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { run } from '../../src/run.ts'
+import { exits, jsonLines, testHost } from '../host.ts'
 import { useBuyerHome } from '../locker.ts'
-import { exits, jsonLines, testWorld } from '../world.ts'
 
 const market = useMarket()
 const home = useBuyerHome(market)
@@ -27,9 +27,9 @@ interface Shown {
 
 /** Starts `svc buy --qr`, and resolves when it has shown what to pay. */
 async function begin(args: string[], now = Date.now) {
-  const { world, stdout, stderr } = testWorld(home.env)
+  const { host, stdout, stderr } = testHost(home.env)
   const controller = new AbortController()
-  const ended = run(['buy', '--qr', '--yes', '--json', ...args], { ...world, now, signal: controller.signal })
+  const ended = run(['buy', '--qr', '--yes', '--json', ...args], { ...host, now, signal: controller.signal })
   await expect.poll(stdout).toMatch(/payment_url.*\n/)
   const [{ payment_url: url, expires_at }] = jsonLines<Shown>(stdout()) as [Shown]
   return {

@@ -8,8 +8,8 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { fileJournal } from '@svc/sdk/node'
 import { type Market, useMarket } from '@svc/sdk/test/market'
 import { describe, expect, it } from 'vitest'
+import { exits, includes, jsonDocument, jsonLines } from '../host.ts'
 import { useBuyerHome } from '../locker.ts'
-import { exits, includes, jsonDocument, jsonLines } from '../world.ts'
 
 interface Bought {
   receipt_id: string
@@ -72,7 +72,7 @@ describe('svc buy', () => {
     expect([nothing, paid]).toEqual([0n, 250_000n])
   })
 
-  it('T-41 ADD-16 rejects a name or tags that the locker could not keep, before any request', async () => {
+  it('T-67 ADD-16 rejects a name or tags that the locker could not keep, before any request', async () => {
     const tags = Array.from({ length: 32 }, (_, i) => `tag-${i}`).join(',')
     for (const [args, why] of [
       [['buy', '--name=a/b'], '1 to 59 letters'],

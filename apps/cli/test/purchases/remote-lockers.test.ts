@@ -3,34 +3,34 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { seedReceipt } from '@svc/devnet/services/seed-lockers'
 import { type ListedLocker, lockerOf, type Signer } from '@svc/sdk'
-import { newEd25519, useHouse } from '@svc/sdk/test/lockers'
+import { newEd25519, useTestbed } from '@svc/sdk/test/lockers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { KnownLocker } from '../../src/setup/known-lockers.ts'
+import { exits, jsonDocument, jsonLines, openHome, type TestHome } from '../host.ts'
 import { newWallet } from '../locker.ts'
-import { exits, jsonDocument, jsonLines, openHome, type TestHome } from '../world.ts'
 
 type Found = ListedLocker & { name: string | null; added: boolean; known_at?: string }
 
-const house = useHouse()
+const testbed = useTestbed()
 let home: TestHome
 let wallet: Awaited<ReturnType<typeof newWallet>>
 beforeEach(async () => {
-  home = await openHome({ SVC_GATEWAY: house.proxy.url })
+  home = await openHome({ SVC_GATEWAY: testbed.proxy.url })
   wallet = await newWallet(home.folder, 'id.json')
   await home.svc(['config', 'set', 'wallet', wallet.file])
 })
 afterEach(() => home.leave())
 
 const paid = async (tags?: string[]) => {
-  const { receipt_id } = await seedReceipt(house.gateway.context, { owner: wallet.signer.address })
-  if (tags) await house.client({ signer: wallet.signer }).provision(receipt_id, { tags })
+  const { receipt_id } = await seedReceipt(testbed.gateway.context, { owner: wallet.signer.address })
+  if (tags) await testbed.client({ signer: wallet.signer }).provision(receipt_id, { tags })
   return receipt_id
 }
 /** A locker of somebody else, who makes the wallet an operator. */
 const shared = async (owner: Signer, tags: string[]) => {
-  const { receipt_id } = await seedReceipt(house.gateway.context, { owner: owner.address })
-  const locker = await house.client({ signer: owner }).provision(receipt_id, { tags })
-  await house.client({ signer: owner }).addOperator(locker, wallet.signer.address)
+  const { receipt_id } = await seedReceipt(testbed.gateway.context, { owner: owner.address })
+  const locker = await testbed.client({ signer: owner }).provision(receipt_id, { tags })
+  await testbed.client({ signer: owner }).addOperator(locker, wallet.signer.address)
   return receipt_id
 }
 const remote = async () => jsonLines<Found>((await home.svc(['lockers', '--remote', '--json'])).stdout)
@@ -76,7 +76,7 @@ describe('svc lockers --remote', () => {
     const file = home.path('a.txt')
     await writeFile(file, 'A')
     expect(await home.svc(['put', '-l', 'photos', file])).toMatchObject({ exitCode: 0 })
-    expect(await house.client({ signer: stranger }).metadata(lockerOf(theirs))).toMatchObject({ file_count: 0 })
+    expect(await testbed.client({ signer: stranger }).metadata(lockerOf(theirs))).toMatchObject({ file_count: 0 })
   })
 
   it('ADD-16 signs for a locker of others that the user has added, also where a second wallet owns other lockers', async () => {
@@ -138,7 +138,7 @@ describe('svc lockers --remote', () => {
     expect((await home.svc(['lockers', '--remote'])).stderr).toContain('owns and operates nothing')
     const env = { XDG_CONFIG_HOME: home.path('empty') }
     expect(await home.svc(['lockers', '--remote'], { env })).toMatchObject(exits(2, 'needs a wallet'))
-    house.proxy.always(/v1\/lockers\?/, {
+    testbed.proxy.always(/v1\/lockers\?/, {
       answer: { status: 404, body: { error: 'not_found', message: 'no such path', request_id: 'r' } },
     })
     expect(await home.svc(['lockers', '--remote'])).toMatchObject(exits(1, 'cannot list the lockers of a wallet'))

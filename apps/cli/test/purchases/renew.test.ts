@@ -5,8 +5,8 @@ import type { LockerUsage } from '@svc/sdk'
 import { useMarket } from '@svc/sdk/test/market'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { untilText, usageWarnings } from '../../src/purchases/usage-text.ts'
+import { exits, includes, jsonLines } from '../host.ts'
 import { useBuyerHome } from '../locker.ts'
-import { exits, includes, jsonLines } from '../world.ts'
 
 const market = useMarket()
 const home = useBuyerHome(market)

@@ -2,12 +2,12 @@ import type { NewS3Key, S3Credentials, S3Key, WalletS3Credentials } from '@svc/s
 import { describe, expect, it } from 'vitest'
 import { shellWord } from '../../src/output/shell-word.ts'
 import { keySetup } from '../../src/s3/setup.ts'
+import { jsonDocument, jsonLines } from '../host.ts'
 import { useLockerHome } from '../locker.ts'
-import { jsonDocument, jsonLines } from '../world.ts'
 
 const home = useLockerHome()
 const svc = (...args: string[]) => home.ok('s3', ...args)
-const endpoint = () => `${home.house.gateway.context.config.http.baseUrl}/s3`
+const endpoint = () => `${home.testbed.gateway.context.config.http.baseUrl}/s3`
 
 describe('svc s3 credentials', () => {
   it('ADD-42 answer credential_process of aws with one document and nothing else', async () => {
@@ -27,7 +27,7 @@ describe('svc s3 credentials', () => {
     expect(await given()).toMatchObject({ access: 'write', prefix: '', endpoint: endpoint() })
     expect(await given('--read-only', '--prefix', 'photos')).toMatchObject({ access: 'read', prefix: 'photos/' })
     const { expires_at } = await given('--ttl', '1')
-    expect(Date.parse(expires_at)).toBeLessThanOrEqual(home.house.gateway.context.now() + 60_000)
+    expect(Date.parse(expires_at)).toBeLessThanOrEqual(home.testbed.gateway.context.now() + 60_000)
     expect(jsonDocument((await svc('credentials', '--json')).stdout)).toHaveProperty('secret_access_key')
   })
 
@@ -80,7 +80,7 @@ describe('svc s3 credentials', () => {
 
 describe('svc s3 keys', () => {
   it('ADD-42 are made, listed without their secrets, and revoked', async () => {
-    const locker = ['-l', (await home.house.locker(home.signer)).receipt_id]
+    const locker = ['-l', (await home.testbed.locker(home.signer)).receipt_id]
     const keys = (...args: string[]) => svc('keys', ...args, ...locker)
     const made = await keys('new', 'backup', '--prefix', 'b', '--days', '7')
     const [id] = /SVCK[A-Z2-7]{16}/.exec(made.stdout) as RegExpExecArray

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeJson } from '../../src/setup/folder.ts'
 import type { Settings } from '../../src/setup/settings.ts'
-import { exits, jsonDocument, jsonLines, useHome } from '../world.ts'
+import { exits, jsonDocument, jsonLines, useHome } from '../host.ts'
 
 const home = useHome()
 const inConfig = (name: string) => home.path('config', 'svc', name)

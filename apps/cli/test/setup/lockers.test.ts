@@ -1,7 +1,7 @@
 import { lockerId } from '@svc/protocol/ids'
 import { describe, expect, it } from 'vitest'
 import { findLocker, type KnownLocker } from '../../src/setup/known-lockers.ts'
-import { jsonLines, useHome } from '../world.ts'
+import { jsonLines, useHome } from '../host.ts'
 
 const RECEIPTS = ['a', 'b', 'c'].map((digit) => `rcpt_${digit.repeat(32)}`) as [string, string, string]
 const HERE = 'https://here.example'

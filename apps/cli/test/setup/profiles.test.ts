@@ -5,8 +5,8 @@ import { toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Settings } from '../../src/setup/settings.ts'
+import { exits, jsonDocument, jsonLines, openHome, type TestHome } from '../host.ts'
 import { newWallet } from '../locker.ts'
-import { exits, jsonDocument, jsonLines, openHome, type TestHome } from '../world.ts'
 
 let home: TestHome
 beforeEach(async () => {

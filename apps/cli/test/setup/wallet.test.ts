@@ -4,7 +4,7 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { describe, expect, it } from 'vitest'
-import { exits, jsonDocument, useHome } from '../world.ts'
+import { exits, jsonDocument, useHome } from '../host.ts'
 
 const seed = randomBytes(32)
 const publicKey = ed25519Signer(seed).publicKey

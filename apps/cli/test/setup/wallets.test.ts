@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { useMarket } from '@svc/sdk/test/market'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { exits, jsonDocument, openHome, type RunOptions, type TestHome } from '../world.ts'
+import { exits, jsonDocument, openHome, type RunOptions, type TestHome } from '../host.ts'
 
 const market = useMarket()
 

@@ -81,7 +81,7 @@ interface CallersOptions {
   continuity: Pick<Continuity, 'assertUnused' | 'noteNonce' | 'status'>
 }
 
-/** Only the payer's own key may do these (AMB-89). */
+/** Only the payer's own key may do these (OPER-05). */
 const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'locker:attest', 'locker:refresh']
 const NONCE_KEPT_SECONDS = 60
 
@@ -203,7 +203,7 @@ function requireNoIds({ locker_id, receipt_id }: RequestEnvelope): void {
   if (locker_id !== '') throw lockerMismatch('')
 }
 
-/** Two receipts may have the same locker id, though that is very unlikely (AMB-72). */
+/** Two receipts may have the same locker id, though that is very unlikely (LOCK-01). */
 function requireReceiptOf(locker: Locker, { receipt_id }: RequestEnvelope): void {
   if (receipt_id !== '' && receipt_id !== locker.receipt_id) throw receiptOfAnotherLocker()
 }

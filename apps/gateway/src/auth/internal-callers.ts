@@ -32,7 +32,7 @@ export function createInternalCallerCheck({ mode, secret, oidc }: InternalCaller
   }
 }
 
-/** Whether the caller may have a statement computed. A wrong secret throws; a missing one is false (AMB-39). */
+/** Whether the caller may have a statement computed. A wrong secret throws; a missing one is false (ATT-17). */
 export type OracleCheck = (wire: Pick<WireRequest, 'headers'>) => boolean
 
 /** Without a configured secret, anybody may. */
@@ -49,7 +49,7 @@ export function createOracleCheck(secret: string | null): OracleCheck {
   }
 }
 
-/** Compares digests: they have the same length, and the time of the comparison reveals nothing of the secret (T-15). */
+/** Compares digests: they have the same length, and the time of the comparison reveals nothing of the secret (T-07). */
 function createSecretCheck(secret: string): (shown: string) => boolean {
   const expected = digest(secret)
   return (shown) => timingSafeEqual(digest(shown), expected)

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
  * For requests without a credential: limits by client address, and by receipt where one is named. `cost` is capped at
  * the limit itself, so that an expensive request can pass at all.
  */
-export async function limitStranger(
+export async function limitAnonymous(
   { rateLimiter, config }: Context,
   { clientAddress }: WireRequest,
   receiptId: string | null,

@@ -29,7 +29,7 @@ export function restrictionError({ restriction }: Restricted): ServiceError | nu
 /** How long a new link of a frozen locker lasts: its owner reads by it, and it is of no use to others. */
 export const FROZEN_LINK_SECONDS = 300
 
-/** For a link that was made without asking, by whoever has a key; null for a request that is none (ADD-58). */
+/** For a link that was made without asking, by whoever has a key; null for a request that is none (T-165). */
 export function requireShortLink(locker: Restricted, seconds: number | null): void {
   if (seconds !== null && seconds > FROZEN_LINK_SECONDS) requireWritable(locker)
 }

@@ -3,7 +3,7 @@
 
 import { parseArgs } from 'node:util'
 import { compareWithJournal, countMissing } from '../continuity/missing.ts'
-import { auditPage, checkChain } from '../views/operator/audit.ts'
+import { auditPage, checkChain } from '../views/admin/audit.ts'
 import { withOperations } from './with-operations.ts'
 
 export const USAGE = 'usage: svc-gateway audit [--head <sequence>:<hash>]'

@@ -1,8 +1,8 @@
 // `svc-gateway jobs list [--state dead] | show <id> | retry <id> --reason … | delete <id> --reason …`
 
 import { parseArgs } from 'node:util'
-import type { OperatorJob } from '@svc/api/operations'
-import { deleteJob, listJobs, readJob, retryJob } from '../views/operator/jobs.ts'
+import type { AdminJob } from '@svc/api/operations'
+import { deleteJob, listJobs, readJob, retryJob } from '../views/admin/jobs.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
 export const USAGE =
@@ -27,14 +27,14 @@ export async function run(args: string[]): Promise<void> {
 
 const STATES = ['waiting', 'delayed', 'running', 'dead'] as const
 
-function stateOf(text: string): OperatorJob['state'] {
+function stateOf(text: string): AdminJob['state'] {
   const state = STATES.find((candidate) => candidate === text)
   if (!state) throw new Error(USAGE)
   return state
 }
 
 /** The newest 100 dead ones, or the next 100 that are due. */
-function printJobs(jobs: readonly OperatorJob[]): void {
+function printJobs(jobs: readonly AdminJob[]): void {
   if (jobs.length === 0) console.log('No jobs in this state.')
   for (const { job_id, kind, attempts, due_at, failed_at, error } of jobs) {
     console.log([job_id, kind, `${attempts} runs`, failed_at ?? due_at ?? '', error ?? ''].join('  ').trimEnd())

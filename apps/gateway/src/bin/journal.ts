@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import { listJournal, pruneJournal } from '../continuity/prune.ts'
-import { appendAudit } from '../views/operator/audit.ts'
+import { appendAudit } from '../views/admin/audit.ts'
 import { requireReason, withOperations } from './with-operations.ts'
 
 export const USAGE = 'usage: svc-gateway journal [show] | prune --before <date, as 2026-01-31> --reason <why>'

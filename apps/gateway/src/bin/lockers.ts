@@ -1,8 +1,8 @@
 // `svc-gateway lockers show <id, receipt, transaction or wallet> | freeze | unfreeze | take-down <id> --reason …`
 
 import { parseArgs } from 'node:util'
-import { findLockers, readLocker } from '../views/operator/find-lockers.ts'
-import { restrictLocker } from '../views/operator/restrict-locker.ts'
+import { findLockers, readLocker } from '../views/admin/find-lockers.ts'
+import { restrictLocker } from '../views/admin/restrict-locker.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
 export const USAGE =

@@ -2,8 +2,8 @@
 
 import { parseArgs } from 'node:util'
 import type { UnclaimedPayment } from '@svc/api/operations'
-import { lookUpPayment, refundPayment } from '../views/operator/payments.ts'
-import { listUnclaimed } from '../views/operator/unclaimed-payments.ts'
+import { lookUpPayment, refundPayment } from '../views/admin/payments.ts'
+import { listUnclaimed } from '../views/admin/unclaimed-payments.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
 const USAGE =

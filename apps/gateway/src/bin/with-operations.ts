@@ -5,7 +5,7 @@ import { ServiceError } from '@svc/service/service-error'
 import { readConfig } from '../config.ts'
 import type { Context } from '../context.ts'
 import { openTools } from '../open-tools.ts'
-import type { Actor } from '../views/operator/actors.ts'
+import type { Actor } from '../views/admin/actors.ts'
 import { openRooms } from '../wire.ts'
 
 const FAILED = 1

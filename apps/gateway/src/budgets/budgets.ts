@@ -26,7 +26,7 @@ export interface Limit {
   who: string
   count: number
   seconds: number
-  /** How much of a day's budget these transactions may use, in percent: others must find some left (T-60). */
+  /** How much of a day's budget these transactions may use, in percent: others must find some left (T-34). */
   percentOfDay?: number
 }
 

@@ -1,6 +1,6 @@
 // Brings what the database commits into the journal. A commit records the names of its documents in a table, in its own
 // transaction, and writes them to the journal before it answers; a name is forgotten once its document is written. So what
-// a crash, a full disk or a lost answer has kept from the journal is known, to every process (T-160).
+// a crash, a full disk or a lost answer has kept from the journal is known, to every process (T-37).
 
 import { lru } from '@svc/concurrency/caches'
 import type { Recorder } from '@svc/database/commit'

@@ -366,7 +366,7 @@ interface FileTable {
   metadata: Generated<string | null>
 }
 
-/** A key of the S3 door that ends with a slash and has no bytes. It is no file: manifest and statements know nothing of it. */
+/** A key of the S3 endpoint that ends with a slash and has no bytes. It is no file: manifest and statements know nothing of it. */
 export interface S3FolderTable {
   locker_id: string
   /** With the slash at its end. */

@@ -1,4 +1,4 @@
-// How many statements the owner of a locker can cause (T-173): each is kept for ever. A locker may use those of a whole
+// How many statements the owner of a locker can cause (T-34): each is kept for ever. A locker may use those of a whole
 // day at once and regains them evenly (GCRA). Its row of `attestations`, which is locked while a statement is written,
 // holds the one number that this takes.
 

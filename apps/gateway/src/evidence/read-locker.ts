@@ -65,7 +65,7 @@ function snapshotOf(
   return limited(() => takeSnapshot({ db, commit, databaseUrl, lockerId, findAbsent }))
 }
 
-/** Hashes the bytes of all files that are to be attested, and compares them with the recorded hashes (AMB-34). */
+/** Hashes the bytes of all files that are to be attested, and compares them with the recorded hashes (EVID-13). */
 interface ByteCheck {
   /**
    * Reads the files that the locker lists now. This may take hours, and holds no transaction open. Files that arrive

@@ -38,7 +38,7 @@ export const PUSH_AGAIN_SECONDS = 3600
  * Adds the next statement of a receipt. A statement that was written since the work began, about the same files or later
  * ones, is returned instead (T-18), and so is one that says the same: files that are uploaded again unchanged make no
  * statement (FILE-32). It is signed before the transaction, because a key that is elsewhere may take seconds: nothing is
- * locked meanwhile, and a signature that another statement came before is thrown away (T-91).
+ * locked meanwhile, and a signature that another statement came before is thrown away (T-139).
  */
 export async function addStatement(context: Context, locker: Locker, work: Work): Promise<Attested> {
   for (;;) {

@@ -170,7 +170,7 @@ interface DueQuery extends Pick<CronAttestConfig, 'publish' | 'batchSize' | 'min
   now: number
 }
 
-/** Lockers that are due to be attested or published again, oldest statement first. A locker without a statement is never due (AMB-43). */
+/** Lockers that are due to be attested or published again, oldest statement first. A locker without a statement is never due (CRON-05). */
 export async function findDueLockers(db: Db, query: DueQuery): Promise<DueLocker[]> {
   const { filter, minAgeHours, batchSize, now } = query
   const cutoff = now - minAgeHours * 3600

@@ -35,7 +35,7 @@ function attestationHead(of: AttestationRecord): Omit<Attestation, 'files'> {
   }
 }
 
-/** A statement that is being published shows as `computed`; the facts say more (AMB-35). */
+/** A statement that is being published shows as `computed`; the facts say more (ATT-23). */
 export function publicStatus({ status }: AttestationRecord): { attestation_status?: 'computed' | 'complete' } {
   if (status === null) return {}
   return { attestation_status: status === 'complete' ? 'complete' : 'computed' }

@@ -29,7 +29,7 @@ export async function deleteFile(
   }
 }
 
-/** The bytes that a caller means to remove. A newer upload under the same name is left alone (T-75). */
+/** The bytes that a caller means to remove. A newer upload under the same name is left alone (T-17). */
 interface Condition {
   contentHash?: string
   /** Null: the file has no bytes yet. */

@@ -26,7 +26,7 @@ export async function currentBytes(context: Context, locker: Locker, file: FileR
 
 /**
  * The file of a name with the bytes that it has, before a write that depends on them. Those that have arrived and that
- * nobody has read are bytes as well (T-190).
+ * nobody has read are bytes as well (T-17).
  */
 export async function findCurrent(context: Context, locker: Locker, filename: string): Promise<FileRow | null> {
   const file = await findFile(context.database.db, locker.locker_id, filename)
@@ -67,7 +67,7 @@ type Adoption =
 
 /**
  * Bytes that cannot be taken are removed. A locker that is restricted takes none, nor does a database that is behind, and
- * they stay where they are (T-80, T-37).
+ * they stay where they are (T-50, T-37).
  */
 export async function adoptUpload(context: Context, locker: Locker, upload: DirectUploadTable): Promise<Adoption> {
   const { object_id: id, filename } = upload

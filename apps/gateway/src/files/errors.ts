@@ -94,7 +94,7 @@ export function uploadAbandoned(): ServiceError {
   })
 }
 
-/** A provider's error as the client sees it: the storage is unavailable, and no detail of the provider (T-31). */
+/** A provider's error as the client sees it: the storage is unavailable, and no detail of the provider (T-139). */
 export function storageError(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error
   if (error.reason === 'signing-denied') return signingDenied(error)

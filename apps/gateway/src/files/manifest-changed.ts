@@ -6,7 +6,7 @@ const GATHER_SECONDS = 2
 
 /**
  * Has the locker attested again, where that is automatic; called in the transaction that changes its manifest. A locker
- * that was never attested counts as changed, too (AMB-59).
+ * that was never attested counts as changed, too (FILE-32).
  */
 export async function manifestChanged(
   { config, queue }: Pick<Context, 'config' | 'queue'>,

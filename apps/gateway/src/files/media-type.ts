@@ -10,7 +10,7 @@ const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`
 const PARAMETER = `[ \\t]*;[ \\t]*(${TOKEN})=(${TOKEN}|${QUOTED})`
 const MEDIA_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:${PARAMETER})*)$`)
 
-/** What is wrong with the type, as text after "content_type: "; null for a valid one (AMB-63). */
+/** What is wrong with the type, as text after "content_type: "; null for a valid one (FILE-09). */
 export function mediaTypeProblem(text: string): string | null {
   if (text.length > MAX_CHARACTERS) return `must be at most ${MAX_CHARACTERS} characters`
   // It becomes a header here and at the providers, so it must not be able to end one (T-30).

@@ -66,7 +66,7 @@ function problemsOf({ config }: Context, file: RequestedFile, loc: InvalidInput[
 
 export const HASH_PROBLEM = "must be a SHA-256: 64 hex characters, with or without 'sha256:' before them"
 
-/** With its prefix and in lower case; null for text that is not a SHA-256 (AMB-73). */
+/** With its prefix and in lower case; null for text that is not a SHA-256 (FILE-23). */
 export function readExpectedHash(text: string): string | null {
   const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(text) ?? []
   return hex === undefined ? null : withPrefix(hex.toLowerCase())

@@ -9,7 +9,7 @@ import type { FileRow, Tx } from '../db/schema.ts'
  *
  * A row keeps its name for good, and what it holds is moved to the row of the new name: PostgreSQL gives whoever waits
  * for a row the lock of it as it has become, so that they would hold a name that they did not ask for, and all that lock
- * names in order could deadlock (T-187).
+ * names in order could deadlock (T-17).
  */
 export async function moveNames(
   tx: Tx,

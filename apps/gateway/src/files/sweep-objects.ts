@@ -1,5 +1,5 @@
 // Removes objects that nothing holds. What a client uploaded directly is looked for first: it may never have been read or
-// confirmed (T-50). In a locker that is restricted, what has arrived waits (T-80).
+// confirmed (T-50). In a locker that is restricted, what has arrived waits.
 
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
@@ -39,7 +39,7 @@ export async function sweepObjects(context: Context): Promise<number> {
 
 /**
  * Takes direct uploads that nobody reads or confirms: they count from then on, and what the locker has no room for is
- * removed (T-182). One that has not arrived is looked for again after as long as it has been awaited.
+ * removed (T-56). One that has not arrived is looked for again after as long as it has been awaited.
  */
 async function takeUnread(context: Context): Promise<void> {
   const { db, commit } = context.database

@@ -20,8 +20,8 @@ import { PUSH_ATTEMPTS, runPushJob } from '../publication/push.ts'
 import { watchPayments } from '../purchases/protocols/solana-pay/watch.ts'
 import { resumeSettlements } from '../purchases/protocols/x402/settle.ts'
 import { sweepQuotes } from '../purchases/sweep.ts'
-import { sampleGrowth } from '../views/operator/growth.ts'
-import { countSales } from '../views/operator/sales.ts'
+import { sampleGrowth } from '../views/admin/growth.ts'
+import { countSales } from '../views/admin/sales.ts'
 import type { JobPayloads, Nothing } from './job-payloads.ts'
 
 const BRIDGE_ATTEMPTS = 10
@@ -85,7 +85,7 @@ export function registerJobs(context: Context): void {
   }
 }
 
-/** An error that would be a 4xx on the wire stays one, however often the job is repeated (AMB-44). */
+/** An error that would be a 4xx on the wire stays one, however often the job is repeated (INT-05). */
 function giveUpOnRefusal(error: unknown): never {
   if (error instanceof ServiceError && (error.status < 500 || error.code === 'LOCKER_CAPACITY_EXCEEDED'))
     throw new PermanentError(error.code, { cause: error })

@@ -10,7 +10,7 @@ import type { AnnouncedKeyTable, SigningKeyTable } from '../db/schema.ts'
 import { endOf } from './key-periods.ts'
 import { allKeyChanges, allSigningKeys, announcedKeys } from './store.ts'
 
-/** One entry for each use of a key (AMB-53). What changed about the keys is in signed documents beside them. */
+/** One entry for each use of a key (VER-17). What changed about the keys is in signed documents beside them. */
 export async function listSigningKeys({ database, config }: Context): Promise<SigningKeys> {
   const { db } = database
   const [keys, announced, changes] = [await allSigningKeys(db), await announcedKeys(db), await allKeyChanges(db)]

@@ -1,5 +1,5 @@
 // Which statement key signs now. All replicas may hold the current key and the next one; the database says whose turn it
-// is, so that a rotation needs no restart and takes effect everywhere at once (T-92).
+// is, so that a rotation needs no restart and takes effect everywhere at once (T-40).
 
 import { refreshing } from '@svc/concurrency/caches'
 import type { Database } from '@svc/database/open'

@@ -1,4 +1,4 @@
-// What ends URLs and upload sessions before their time (ADD-15). Each carries the key that asked for it and the access
+// What ends URLs and upload sessions before their time (T-36). Each carries the key that asked for it and the access
 // epoch of its locker at that moment. It is good while the key is the owner's or an operator's and was so ever since,
 // and while the owner has not revoked everything. A key that is added again starts in a later epoch.
 

@@ -1,9 +1,9 @@
 // What a locker may hold: one account of its files and bytes, which is enforced with ENFORCE_TERMS. Bytes are
 // - stored: in files, confirmed or not,
-// - awaited: promised by clients that send them straight to a provider; they count with those that are stored (T-182),
-// - in parts: brought by uploads that are not finished (T-112),
+// - awaited: promised by clients that send them straight to a provider; they count with those that are stored (T-56),
+// - in parts: brought by uploads that are not finished (T-56),
 // - in the trash: given up by overwriting, deleting or ending an upload, and not removed yet, so that readers who began
-//   before have time to finish (T-168).
+//   before have time to finish (T-56).
 // What is in parts or in the trash is in no file: each may be as much again as was bought.
 
 import { inJsonRows } from '@svc/database/prepared'

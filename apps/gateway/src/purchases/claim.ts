@@ -188,7 +188,7 @@ interface Entry {
   isNew: boolean
   /** False where the row counts another asset. */
   isRecorded: boolean
-  /** What refunds of the asset leave to receipts; null without refunds (T-83). */
+  /** What refunds of the asset leave to receipts; null without refunds (T-205). */
   unrefunded: bigint | null
 }
 

@@ -10,7 +10,7 @@ import type { SalesSecrets } from '@svc/payments/selling/settings'
 import { connectSolanaUnread } from '@svc/payments/solana/nodes'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ValidationError } from '@svc/service/service-error'
-import { limitStranger } from '../auth/limits.ts'
+import { limitAnonymous } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 
 /** As many gifts in a minute as an address may otherwise make requests, divided by this. */
@@ -40,7 +40,7 @@ export async function giveLocalCoins(
   { namespace, address }: Body<typeof giveCoins>,
   wire: WireRequest,
 ): Promise<GivenCoins> {
-  await limitStranger(context, wire, null, COST)
+  await limitAnonymous(context, wire, null, COST)
   const { node, pool } = chains[namespace]
   if (!node.isAddress(address))
     throw new ValidationError({ loc: ['body', 'address'], msg: `must be an address of ${namespace}` })

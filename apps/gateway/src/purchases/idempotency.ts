@@ -1,4 +1,4 @@
-// An Idempotency-Key stands for one quote, for a day (PAY-06, PAY-07, AMB-50).
+// An Idempotency-Key stands for one quote, for a day (PAY-06, PAY-07).
 
 import { hash } from 'node:crypto'
 import { addressKey } from '@svc/service/guard/address-key'

@@ -90,7 +90,7 @@ export async function chooseProvider(context: Context, order: Order, from: 'body
   })
 }
 
-/** An outage does not change the default: who relies on it must not find a locker somewhere else (AMB-11). */
+/** An outage does not change the default: who relies on it must not find a locker somewhere else (PAY-03). */
 function orderedProvider(config: Config, order: Partial<Order>, from: 'body' | 'query'): Provider {
   const configured = configuredProviders(config)
   const provider = order.provider ?? configured[0]

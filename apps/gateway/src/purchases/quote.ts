@@ -24,7 +24,7 @@ import { toHex } from '@svc/protocol/bytes'
 import type { Answer, JsonText } from '@svc/service/http/answer'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
-import { limitStranger } from '../auth/limits.ts'
+import { limitAnonymous } from '../auth/limits.ts'
 import type { Config } from '../config.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Tx } from '../db/schema.ts'
@@ -70,7 +70,7 @@ export function createQuotes({ database: { commit } }: Pick<Context, 'database'>
 
 /** Under a known Idempotency-Key, the quote of that key. */
 export async function requestQuote(context: Context, order: Order, wire: WireRequest): Promise<QuoteAnswer> {
-  await limitStranger(context, wire, null)
+  await limitAnonymous(context, wire, null)
   await context.continuity.requireCurrent()
   refuseSignedPayment(context.config, order, wire)
   const key = idempotencyKey(wire)

@@ -47,7 +47,7 @@ export async function verifyReceipt(context: Context & { keysAt: KeysAt }, id: s
   }
 }
 
-/** For internal callers only: the id of a receipt opens the public link to its files (ADD-08). */
+/** For internal callers only: the id of a receipt opens the public link to its files (T-33). */
 export async function findByTransaction(
   { database, continuity }: Context,
   tx: string,

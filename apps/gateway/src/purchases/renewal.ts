@@ -41,7 +41,7 @@ function renewable(receipt: SignedReceipt, locker: Locker | null): Locker {
   })
 }
 
-/** A locker may be restricted after its renewal was quoted: nothing is sold to it then (T-84). */
+/** A locker may be restricted after its renewal was quoted: nothing is sold to it then (T-165). */
 export async function requireForSale({ database }: Context, { extensions }: Quote): Promise<void> {
   const { renewal } = extensions.svc
   const found = renewal && (await findReceiptAndLocker(database.db, renewal.receipt_id))

@@ -1,4 +1,4 @@
-// Deletes quotes that nobody paid. Anybody can ask for quotes, so they must not stay for ever (T-53).
+// Deletes quotes that nobody paid. Anybody can ask for quotes, so they must not stay for ever (T-140).
 
 import { endOfTooMany, MAX_KEPT_QUOTES } from '@svc/payments/selling/too-many-quotes'
 import { type Context, unixNow } from '../context.ts'

@@ -7,14 +7,14 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
-import { limitStranger } from '../auth/limits.ts'
+import { limitAnonymous } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import { readReceipt } from './receipts.ts'
 import { findAuthorizations, findPayRequest } from './store.ts'
 
 /** Reads the transaction again and compares the receipt with it, field by field. */
 export async function verifyPayment(context: Context, receiptId: string, wire: WireRequest) {
-  await limitStranger(context, wire, receiptId)
+  await limitAnonymous(context, wire, receiptId)
   const receipt = await readReceipt(context, receiptId)
   if (!receipt.tx_hash) {
     throw new ServiceError('receipt_has_no_tx_hash', 'this receipt names no transaction', {

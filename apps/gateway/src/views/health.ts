@@ -9,9 +9,9 @@ import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { ContinuityStatus } from '../continuity/continuity.ts'
 import { countMissing, missingByName } from '../continuity/missing.ts'
-import { logStanding, logWarnings } from '../publication/log-anchors/standing.ts'
+import { logStatus, logWarnings } from '../publication/log-anchors/log-status.ts'
 import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
-import type { LogStanding } from './metrics/log.ts'
+import type { LogStatus } from './metrics/log.ts'
 import { feedState, standIns } from './price-feed.ts'
 import type { KnownBalance } from './publishing-costs.ts'
 
@@ -30,7 +30,7 @@ export async function checkHealth(context: Context): Promise<Answer<Health>> {
     context.sales.notOffered(),
     // Without a database, `database` says so.
     budgetStates(context).catch((): BudgetState[] => []),
-    logStanding(context).catch(() => null),
+    logStatus(context).catch(() => null),
   ])
   const storage = state([...health.values()].some(Boolean))
   const continuity = context.continuity.status()
@@ -43,7 +43,7 @@ export async function checkHealth(context: Context): Promise<Answer<Health>> {
     ...continuityWarnings(continuity),
     ...logWarnings(context),
     ...budgets.filter(({ isExhausted }) => isExhausted).map(usedUp),
-    ...(log ? standingWarnings(log) : []),
+    ...(log ? logStatusWarnings(log) : []),
   ]
   const isServing = database === 'ok' && storage === 'ok'
   return new Answer(isServing ? 200 : 503, {
@@ -145,7 +145,7 @@ function wrongClock(aheadSeconds: number): string {
 
 const LATE_SECONDS = 7200
 
-function standingWarnings({ witnesses, overdueSeconds }: LogStanding): string[] {
+function logStatusWarnings({ witnesses, overdueSeconds }: LogStatus): string[] {
   const away = witnesses.filter(({ problem }) => problem !== null)
   return [
     ...away.map(({ name, problem }) => `witness ${name} does not cosign the log: ${problem}`),

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
+import { createChainFollower, type FollowChain } from './admin/audit.ts'
+import { createTotals, type Totals } from './admin/growth.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
-import { createChainFollower, type FollowChain } from './operator/audit.ts'
-import { createTotals, type Totals } from './operator/growth.ts'
 import { createPublishingCosts, type PublishingCosts } from './publishing-costs.ts'
 import { createStats, type ReadStats } from './stats.ts'
 

@@ -2,42 +2,42 @@ import { forEachTest } from '@svc/devnet/for-tests'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 
-const house = forEachTest(() => openTestGateway({ RATE_LIMITS: 'address=5/min' }))
+const instance = forEachTest(() => openTestGateway({ RATE_LIMITS: 'address=5/min' }))
 
 it('T-10 refuses an address with too many bad signatures before it checks another one', async () => {
   const owner = ed25519Identity()
   const stranger = ed25519Identity()
-  const locker = await house.locker(owner)
+  const locker = await instance.locker(owner)
   const read = (who = owner) => locker.call<{ error?: string }>(['locker:read'], 'GET', '/record', undefined, who)
   for (let i = 0; i < 5; i++) expectRefusal(await read(stranger), 403, 'SIGNATURE_INVALID')
   const refused = await read(stranger)
   expectRefusal(refused, 429, 'RATE_LIMITED')
   expect(refused.headers.get('retry-after')).toBe('12')
   expectRefusal(await read(), 429, 'RATE_LIMITED')
-  house.clock.advance(12)
+  instance.clock.advance(12)
   expect((await read()).status).toBe(200)
 })
 
 it('T-10 does not count good signatures against the limit on bad ones', async () => {
   const owner = ed25519Identity()
-  const locker = await house.locker(owner)
+  const locker = await instance.locker(owner)
   for (let i = 0; i < 10; i++) expect((await locker.call(['locker:read'], 'GET', '/record')).status).toBe(200)
 })
 
 it('T-35 T-10 refuses an address with too many bodies that cannot be used before it parses another one', async () => {
-  const order = (body: unknown) => house.send<{ error?: string }>('POST', '/v1/x402/storage', body)
+  const order = (body: unknown) => instance.send<{ error?: string }>('POST', '/v1/x402/storage', body)
   for (let i = 0; i < 5; i++) expectRefusal(await order({ units: 'many' }), 422, 'validation_error')
   for (const body of [{ units: 'many' }, { units: 1 }]) {
     const refused = await order(body)
     expectRefusal(refused, 429, 'RATE_LIMITED')
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   }
-  house.clock.advance(12)
+  instance.clock.advance(12)
   expect((await order({ units: 1 })).status).not.toBe(429)
 })
 
 it('T-35 refuses a body of too many tags without reading it', async () => {
   const tags = { units: 1, tags: Array<number>(100_000).fill(1) }
-  const refused = await house.send('POST', '/v1/x402/storage', tags)
+  const refused = await instance.send('POST', '/v1/x402/storage', tags)
   expectRefusal(refused, 413, 'body_too_large')
 })

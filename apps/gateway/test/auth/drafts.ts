@@ -29,8 +29,8 @@ interface Call {
 }
 
 /** A valid request by the owner of a locker. */
-export function draft(house: TestGateway, locker: TestLocker, { method, target, ops, body }: Call): Draft {
-  const iat = Math.floor(house.clock.now() / 1000)
+export function draft(instance: TestGateway, locker: TestLocker, { method, target, ops, body }: Call): Draft {
+  const iat = Math.floor(instance.clock.now() / 1000)
   const envelope: RequestEnvelope = {
     v: 1,
     locker_id: locker.lockerId,
@@ -47,8 +47,8 @@ export function draft(house: TestGateway, locker: TestLocker, { method, target, 
   return { method, target, body, envelope, signer: locker.owner, headers: (signed) => ({ ...signed }) }
 }
 
-export function sendDraft(house: TestGateway, { method, target, body, envelope, signer, headers }: Draft) {
+export function sendDraft(instance: TestGateway, { method, target, body, envelope, signer, headers }: Draft) {
   const signed = signer.sign(envelope)
   const pair = { 'x-svc-envelope': signed.envelope, 'x-svc-signature': signed.signature }
-  return sendRaw(house.gateway.url, { method, target, body, headers: headers(pair) })
+  return sendRaw(instance.gateway.url, { method, target, body, headers: headers(pair) })
 }

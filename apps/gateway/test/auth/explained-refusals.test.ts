@@ -11,8 +11,8 @@ import {
 import { lockerId } from '@svc/protocol/ids'
 import { describe, expect, it } from 'vitest'
 
-const house = forAllTests(() => openTestGateway())
-const locker = forAllTests(() => house.locker(ed25519Identity()))
+const instance = forAllTests(() => openTestGateway())
+const locker = forAllTests(() => instance.locker(ed25519Identity()))
 
 interface Refusal {
   error: string
@@ -21,13 +21,13 @@ interface Refusal {
   details: Record<string, unknown>
 }
 
-const now = () => Math.floor(house.clock.now() / 1000)
+const now = () => Math.floor(instance.clock.now() / 1000)
 
 async function refuse(changes: Partial<SignedCall> = {}, who: Identity = locker.owner): Promise<Refusal> {
   const ids = { lockerId: locker.lockerId, receiptId: locker.receiptId }
   const path = `/v1/lockers/${locker.lockerId}/files`
   const call = { method: 'POST', path, body: { filename: 'a' }, ops: ['locker:write'], ...ids, ...changes }
-  const { status, body } = await house.call<Refusal>(who, call)
+  const { status, body } = await instance.call<Refusal>(who, call)
   expect(status, JSON.stringify(body)).toBeGreaterThanOrEqual(400)
   return body
 }
@@ -84,7 +84,7 @@ describe('a refused envelope', () => {
     ['ed25519', ed25519Identity],
     ['secp256k1', evmIdentity],
   ])('ENV-17 ERR-10 a stranger who knows only the locker id learns nothing about its %s owner', async (_, newOwner) => {
-    const other = await house.locker(newOwner())
+    const other = await instance.locker(newOwner())
     const path = `/v1/lockers/${other.lockerId}/files`
     const wrong = await refuse({ path, lockerId: other.lockerId, receiptId: '' }, ed25519Identity())
     expect(wrong.error).toBe('SIGNATURE_INVALID')
@@ -94,7 +94,7 @@ describe('a refused envelope', () => {
     expect(Object.keys(wrong.details).toSorted()).toEqual(['layer', 'next_best_method', 'recovery_hint'])
   })
 
-  it('AMB-94 an envelope for another locker says which one the request is about', async () => {
+  it('ENV-12 an envelope for another locker says which one the request is about', async () => {
     const { error, details } = await refuse({ lockerId: 'locker_000000000000', receiptId: '' })
     expect([error, details]).toMatchObject(['LOCKER_ID_MISMATCH', { expected: locker.lockerId }])
   })
@@ -102,7 +102,7 @@ describe('a refused envelope', () => {
 
 it('LOCK-04 a caller who names the receipt learns that its locker is not open yet; others only that there is none', async () => {
   const owner = ed25519Identity()
-  const receiptId = await house.receipt(owner)
+  const receiptId = await instance.receipt(owner)
   const unopened = lockerId(receiptId)
   const path = `/v1/lockers/${unopened}/files`
   const named = await refuse({ path, lockerId: unopened, receiptId }, owner)

@@ -16,16 +16,16 @@ import { sendRaw } from './send-raw.ts'
 const seed = new Uint8Array(32).fill(3)
 const signer = ed25519Signer(seed)
 
-let house: TestGateway
+let instance: TestGateway
 let locker: TestLocker
 async function open(variables: Record<string, string> = {}): Promise<void> {
-  house = await openTestGateway(variables)
-  locker = await house.locker(ed25519Identity(seed))
+  instance = await openTestGateway(variables)
+  locker = await instance.locker(ed25519Identity(seed))
 }
 
 const recordTarget = () => `/v1/lockers/${locker.lockerId}/record`
 function envelopeOf(changes: Record<string, unknown> = {}, target = recordTarget()): Record<string, unknown> {
-  const { envelope } = draft(house, locker, { method: 'GET', target, ops: ['locker:read'] })
+  const { envelope } = draft(instance, locker, { method: 'GET', target, ops: ['locker:read'] })
   return { ...envelope, ...changes }
 }
 const jsonOf = (changes?: Record<string, unknown>) => canonicalJson(envelopeOf(changes) as Json)
@@ -34,12 +34,12 @@ const signed = (bytes: Uint8Array): SignedPair => ({
   'x-svc-signature': toBase58(signer.sign(bytes)),
 })
 const send = (headers: Record<string, string | string[]>) =>
-  sendRaw(house.gateway.url, { method: 'GET', target: recordTarget(), headers })
+  sendRaw(instance.gateway.url, { method: 'GET', target: recordTarget(), headers })
 const sendText = (text: string) => send({ ...signed(utf8(text)) })
 
 describe('hostile envelopes', () => {
   beforeAll(() => open())
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
   it.each<[string, (json: string) => string]>([
     ['another order and white space', (json) => ` \r\n\t${JSON.stringify(reversed(json), null, 2)}\n `],
@@ -50,13 +50,13 @@ describe('hostile envelopes', () => {
     expect([answer.status, answer.body]).toMatchObject([200, { locker_id: locker.lockerId }])
   })
 
-  it('ENV-01 ENV-17 ADD-05 ERR-10 refuses what is not the JSON of an envelope in base64url', async () => {
+  it('ADD-05 ERR-10 refuses what is not the JSON of an envelope in base64url', async () => {
     expectRefusal(await sendText(jsonOf().replace('{', '{"v":1,')), 403, 'SIGNATURE_INVALID')
     const { 'x-svc-envelope': header, ...signature } = signed(utf8(jsonOf()))
     expectRefusal(await send({ 'x-svc-envelope': `${header}=`, ...signature }), 403, 'SIGNATURE_INVALID')
   })
 
-  it('ENV-04 ENV-16 GEN-08 names the field whose value is wrong', async () => {
+  it('ENV-04 ENV-16 names the field whose value is wrong', async () => {
     for (const [text, field] of [
       ['[]', []],
       [jsonOf({ nonce: 'a0' }), ['nonce']],
@@ -92,13 +92,13 @@ describe('hostile envelopes', () => {
 
 forEachDatabase('envelopes with text that a database cannot store', (database) => {
   beforeAll(() => open({ DATABASE_URL: database.url }))
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
   it.each(['\\u0000', 'a\\udfff'])('ENV-04 GEN-08 answers 422 to %s in every field', async (text) => {
     for (const field of ['locker_id', 'receipt_id', 'method', 'path']) {
       const json = jsonOf({ locker_id: '', [field]: 'HERE' }).replace('HERE', text)
       const headers = signed(utf8(json))
-      const answer = await sendRaw(house.gateway.url, {
+      const answer = await sendRaw(instance.gateway.url, {
         method: 'POST',
         target: '/v1/storage/refresh',
         headers: { ...headers },
@@ -106,7 +106,7 @@ forEachDatabase('envelopes with text that a database cannot store', (database) =
       expectRefusal(answer, 422, 'validation_error')
       expect(answer.body).toMatchObject({ detail: [{ loc: ['header', 'X-Svc-Envelope', field] }] })
       const provision = { method: 'POST', target: '/v1/storage/signed_provision', headers: { ...headers } }
-      expectRefusal(await sendRaw(house.gateway.url, provision), 422, 'validation_error')
+      expectRefusal(await sendRaw(instance.gateway.url, provision), 422, 'validation_error')
     }
     expectRefusal(await sendText(jsonOf({ ops: ['HERE'] }).replace('HERE', text)), 422, 'validation_error')
   })
@@ -115,7 +115,7 @@ forEachDatabase('envelopes with text that a database cannot store', (database) =
     const bad = utf8(jsonOf({ locker_id: 'HERE', receipt_id: '' }).replace('HERE', '\\u0000'))
     const attack = { method: 'POST', target: '/v1/storage/refresh', headers: { ...signed(bad) } }
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => (i % 2 ? sendText(jsonOf()) : sendRaw(house.gateway.url, attack))),
+      Array.from({ length: 20 }, (_, i) => (i % 2 ? sendText(jsonOf()) : sendRaw(instance.gateway.url, attack))),
     )
     expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 200 : 422)))
   })

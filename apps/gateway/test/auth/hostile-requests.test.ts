@@ -21,16 +21,16 @@ const seed = new Uint8Array(32).fill(5)
 const signer = ed25519Signer(seed)
 const privateKey = new Uint8Array(32).fill(6)
 
-const house = forAllTests(() => openTestGateway())
-const locker = forAllTests(() => house.locker(ed25519Identity(seed)))
-const evmLocker = forAllTests(() => house.locker(evmIdentity(privateKey)))
+const instance = forAllTests(() => openTestGateway())
+const locker = forAllTests(() => instance.locker(ed25519Identity(seed)))
+const evmLocker = forAllTests(() => instance.locker(evmIdentity(privateKey)))
 
 /** Reads the record with this signature of the envelope's bytes. */
 async function read(of: TestLocker, signature: (bytes: Uint8Array) => string | Promise<string>) {
   const target = `/v1/lockers/${of.lockerId}/record`
-  const bytes = encodeEnvelope(draft(house, of, { method: 'GET', target, ops: ['locker:read'] }).envelope)
+  const bytes = encodeEnvelope(draft(instance, of, { method: 'GET', target, ops: ['locker:read'] }).envelope)
   const headers = { 'x-svc-envelope': toBase64Url(bytes), 'x-svc-signature': await signature(bytes) }
-  return sendRaw(house.gateway.url, { method: 'GET', target, headers })
+  return sendRaw(instance.gateway.url, { method: 'GET', target, headers })
 }
 
 it.each<[string, (bytes: Uint8Array) => string]>([
@@ -38,7 +38,7 @@ it.each<[string, (bytes: Uint8Array) => string]>([
   ['hex', (bytes) => toHex(signer.sign(bytes))],
   ['the header instead of its bytes', (bytes) => toBase58(signer.sign(utf8(toBase64Url(bytes))))],
   ["an EVM wallet's", (bytes) => personalSign(bytes, privateKey)],
-])('ENV-02 ENV-17 T-14 refuses %s as an Ed25519 signature', async (_, signature) => {
+])('ENV-02 T-14 refuses %s as an Ed25519 signature', async (_, signature) => {
   expectRefusal(await read(locker, signature), 403, 'SIGNATURE_INVALID')
 })
 
@@ -49,18 +49,18 @@ describe('keys under which anybody can sign', () => {
 
   it('ADD-04 ENV-17 open no locker, even if they paid', async () => {
     const payer = forger(neutral)
-    const receiptId = await house.receipt(payer)
+    const receiptId = await instance.receipt(payer)
     const call = { method: 'POST', path: '/v1/storage/signed_provision', ops: ['locker:provision'], receiptId }
-    expectRefusal(await house.call(payer, { ...call, body: { receipt_id: receiptId } }), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await instance.call(payer, { ...call, body: { receipt_id: receiptId } }), 403, 'SIGNATURE_INVALID')
   })
 
   it('ADD-04 ENV-17 read nothing, even if they are among the operators', async () => {
-    const { lockerId } = await house.locker(ed25519Identity())
-    const { db } = house.gateway.context.database
+    const { lockerId } = await instance.locker(ed25519Identity())
+    const { db } = instance.gateway.context.database
     const operators = JSON.stringify([neutral])
     await writable(db).updateTable('lockers').set({ operators }).where('locker_id', '=', lockerId).execute()
     const call = { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId }
-    expectRefusal(await house.call(forger(neutral), call), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await instance.call(forger(neutral), call), 403, 'SIGNATURE_INVALID')
   })
 
   function forger(identity: string): Identity {
@@ -78,7 +78,7 @@ describe('secp256k1', () => {
   it.each<[string, (bytes: Uint8Array) => string]>([
     ['with 0x', good],
     ['without 0x, in upper case', (bytes) => good(bytes).slice(2).toUpperCase()],
-  ])('ENV-03 AMB-26 accepts a secp256k1 signature %s', async (_, signature) => {
+  ])('ENV-03 accepts a secp256k1 signature %s', async (_, signature) => {
     expect((await read(evmLocker, signature)).status).toBe(200)
   })
 
@@ -86,12 +86,12 @@ describe('secp256k1', () => {
     ['a digest without the prefix', (bytes) => signedDigest(keccak256(bytes))],
     ["another wallet's", (bytes) => personalSign(bytes, seed)],
     ['an Ed25519 signature', (bytes) => toBase58(signer.sign(bytes))],
-  ])('ENV-03 ENV-17 AMB-26 T-14 refuses %s as a secp256k1 signature', async (_, signature) => {
+  ])('ENV-03 T-14 refuses %s as a secp256k1 signature', async (_, signature) => {
     expectRefusal(await read(evmLocker, signature), 403, 'SIGNATURE_INVALID')
   })
 
-  it('AMB-26 compares the address of the owner without regard to case', async () => {
-    const { db } = house.gateway.context.database
+  it('ENV-03 compares the address of the owner without regard to case', async () => {
+    const { db } = instance.gateway.context.database
     const setOwner = (owner: string) =>
       writable(db).updateTable('lockers').set({ owner }).where('locker_id', '=', evmLocker.lockerId).execute()
     await setOwner(`0x${evmAddressOf(privateKey).slice(2).toUpperCase()}`)
@@ -109,21 +109,21 @@ const withId = (path: string) => path.replaceAll('ID', locker.lockerId)
 const RECORD = '/v1/lockers/ID/record'
 
 async function readAt({ signed = RECORD, target = RECORD, method = 'GET' }) {
-  const request = draft(house, locker, { method, target: withId(target), ops: ['locker:read'] })
+  const request = draft(instance, locker, { method, target: withId(target), ops: ['locker:read'] })
   request.envelope.path = withId(signed)
-  return sendDraft(house, request)
+  return sendDraft(instance, request)
 }
 
 describe('paths that match', () => {
   it.each([
     { target: '/%76%31/lockers/ID/%72%65%63%6f%72%64' },
     { signed: '/v1/lockers/ID/%72ecord', target: '/v1/lockers/ID/r%65cord' },
-  ])('T-05 AMB-27 decodes each path segment once: %j', async (paths) => {
+  ])('T-05 ENV-06 decodes each path segment once: %j', async (paths) => {
     expect((await readAt(paths)).status).toBe(200)
   })
 
   it.each([{ target: `${RECORD}?x=%2e%2e/../#?` }, { signed: `${RECORD}?x=1&y=%20`, target: `${RECORD}?x=1&y=%20` }])(
-    'AMB-27 accepts a signed path without its query, or with the exact query: %j',
+    'ENV-06 accepts a signed path without its query, or with the exact query: %j',
     async (paths) => {
       expect((await readAt(paths)).status).toBe(200)
     },
@@ -150,7 +150,7 @@ describe('paths that do not match', () => {
     { signed: `${RECORD}?x=1`, target: `${RECORD}?x=%31` },
     { target: '/v1/storage/%6detadata/ID' },
     { target: `${RECORD}#x` },
-  ])('ENV-06 T-05 AMB-27 refuses an envelope for another path: %j', async (paths) => {
+  ])('ENV-06 T-05 refuses an envelope for another path: %j', async (paths) => {
     expectRefusal(await readAt(paths), 403, 'PATH_MISMATCH')
   })
 

@@ -37,7 +37,7 @@ describe('the shared secret', () => {
   })
 
   it.each([undefined, SECRET, `Basic ${SECRET}`, `Bearer ${SECRET.slice(0, -1)}`, `Bearer ${SECRET}!`])(
-    'INT-06 T-15 refuses the header %j',
+    'INT-06 T-07 refuses the header %j',
     async (header) => expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED'),
   )
 

@@ -10,7 +10,7 @@ import { createOidcVerifier } from '../../src/auth/oidc.ts'
 const EMAIL = 'sponsor@services.example'
 const REFUSALS: readonly string[] = ['OIDC_TOKEN_INVALID', 'SERVICE_NOT_AUTHORIZED']
 
-it('T-129 T-131 no made-up input breaks the rules of tokens of an identity provider', async () => {
+it('T-129 T-52 no made-up input breaks the rules of tokens of an identity provider', async () => {
   const { issuer, jwksUrl, token, stop } = await startOidcIssuer()
   const lists = { emails: [EMAIL], subjects: ['sponsor'] }
   // Long enough for a busy machine.

@@ -28,7 +28,7 @@ const ofWallet = {
   expiresAt: 1_800_000_000,
 } as const
 
-it('T-129 T-130 T-131 no made-up input breaks the rules of sealed tokens', async () => {
+it('T-129 T-52 no made-up input breaks the rules of sealed tokens', async () => {
   const zeros = (length: number) => new Uint8Array(length)
   const sealer = createTokenSealer(signer, 'svc/upload-tokens/v1', zeros)
   const keys = createCredentialKeys(signer)

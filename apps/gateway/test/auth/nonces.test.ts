@@ -48,14 +48,14 @@ forEachDatabaseInGate('nonces', (database) => {
     expect(first.every((isFirst, i) => isFirst !== second[i])).toBe(true)
   })
 
-  it('AMB-29 counts a nonce separately for each signer', async () => {
+  it('ENV-13 counts a nonce separately for each signer', async () => {
     const useNonce = createNonces(commit)
     const { nonce } = nonceOf()
     const uses = ['ann', 'bob', 'ann', 'bob'].map((signer) => useNonce(nonceOf({ signer, nonce })))
     expect(await Promise.all(uses)).toEqual([true, true, false, false])
   })
 
-  it('AMB-29 T-04 keeps a nonce as long as its envelope may still be used', async () => {
+  it('ENV-13 T-04 keeps a nonce as long as its envelope may still be used', async () => {
     const useNonce = createNonces(commit)
     const [old, last, young] = [
       nonceOf({ forget_at: 1999 }),
@@ -79,63 +79,63 @@ forEachDatabaseInGate('nonces', (database) => {
   describe('over HTTP', () => {
     const owner = ed25519Identity()
     const operator = ed25519Identity()
-    let house: TestGateway
+    let instance: TestGateway
     let locker: TestLocker
     beforeAll(async () => {
-      house = await openTestGateway({ DATABASE_URL: database.url })
-      locker = await house.locker(owner, { operators: [operator] })
+      instance = await openTestGateway({ DATABASE_URL: database.url })
+      locker = await instance.locker(owner, { operators: [operator] })
     })
-    afterAll(() => house.close())
+    afterAll(() => instance.close())
 
     const reading = () =>
-      draft(house, locker, { method: 'GET', target: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] })
+      draft(instance, locker, { method: 'GET', target: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] })
 
-    it('ENV-13 AMB-29 accepts a nonce once over all lockers and methods of a signer', async () => {
-      const other = await house.locker(owner)
+    it('ENV-13 accepts a nonce once over all lockers and methods of a signer', async () => {
+      const other = await instance.locker(owner)
       const { nonce } = reading().envelope
       const first = reading()
       first.envelope.nonce = nonce
-      expect((await sendDraft(house, first)).status).toBe(200)
+      expect((await sendDraft(instance, first)).status).toBe(200)
       const target = `/v1/lockers/${other.lockerId}/operators`
-      const second = draft(house, other, { method: 'POST', target, ops: ['locker:admin'], body: '{}' })
+      const second = draft(instance, other, { method: 'POST', target, ops: ['locker:admin'], body: '{}' })
       second.envelope.nonce = nonce
-      expectRefusal(await sendDraft(house, second), 403, 'NONCE_REPLAYED')
+      expectRefusal(await sendDraft(instance, second), 403, 'NONCE_REPLAYED')
     })
 
-    it('AMB-29 uses up the nonce of a request that fails later', async () => {
+    it('ENV-13 uses up the nonce of a request that fails later', async () => {
       const target = `/v1/lockers/${locker.lockerId}/operators/nobody`
-      const removing = draft(house, locker, { method: 'DELETE', target, ops: ['locker:admin'] })
-      expectRefusal(await sendDraft(house, removing), 404, 'OPERATOR_NOT_FOUND')
-      expectRefusal(await sendDraft(house, removing), 403, 'NONCE_REPLAYED')
-      const adding = draft(house, locker, {
+      const removing = draft(instance, locker, { method: 'DELETE', target, ops: ['locker:admin'] })
+      expectRefusal(await sendDraft(instance, removing), 404, 'OPERATOR_NOT_FOUND')
+      expectRefusal(await sendDraft(instance, removing), 403, 'NONCE_REPLAYED')
+      const adding = draft(instance, locker, {
         method: 'POST',
         target: `/v1/lockers/${locker.lockerId}/operators`,
         ops: ['locker:admin'],
         body: '{"pubkey"',
       })
-      expectRefusal(await sendDraft(house, adding), 422, 'validation_error')
-      expectRefusal(await sendDraft(house, adding), 403, 'NONCE_REPLAYED')
+      expectRefusal(await sendDraft(instance, adding), 422, 'validation_error')
+      expectRefusal(await sendDraft(instance, adding), 403, 'NONCE_REPLAYED')
     })
 
-    it('AMB-29 T-04 keeps a nonce for a minute after its envelope ends', async () => {
+    it('ENV-13 T-04 keeps a nonce for a minute after its envelope ends', async () => {
       const { envelope } = reading()
       envelope.iat += 30
       envelope.exp += 30
-      await sendDraft(house, { ...reading(), envelope })
+      await sendDraft(instance, { ...reading(), envelope })
       const row = await opened.db.selectFrom('nonces').selectAll().where('nonce', '=', envelope.nonce).execute()
       expect(row).toEqual([{ signer: owner.identity, nonce: envelope.nonce, forget_at: envelope.exp + 60 }])
     })
 
-    it('AMB-29 T-04 refuses a used nonce after a restart and in another gateway', async () => {
+    it('ENV-13 T-04 refuses a used nonce after a restart and in another gateway', async () => {
       const request = reading()
-      expect((await sendDraft(house, request)).status).toBe(200)
+      expect((await sendDraft(instance, request)).status).toBe(200)
       const another = await openTestGateway({ DATABASE_URL: database.url })
       expectRefusal(await sendDraft(another, request), 403, 'NONCE_REPLAYED')
       await another.close()
-      await house.close()
-      house = await openTestGateway({ DATABASE_URL: database.url })
-      expectRefusal(await sendDraft(house, request), 403, 'NONCE_REPLAYED')
-      expect((await sendDraft(house, reading())).status).toBe(200)
+      await instance.close()
+      instance = await openTestGateway({ DATABASE_URL: database.url })
+      expectRefusal(await sendDraft(instance, request), 403, 'NONCE_REPLAYED')
+      expect((await sendDraft(instance, reading())).status).toBe(200)
     })
   })
 })

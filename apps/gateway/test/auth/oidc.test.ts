@@ -57,7 +57,7 @@ describe('good tokens', () => {
 })
 
 describe('services that are not allowed', () => {
-  it('SPON-01 AMB-48 answers 403 with the name of the service and whom to ask', async () => {
+  it('SPON-01 SPON-08 answers 403 with the name of the service and whom to ask', async () => {
     const error = await refusalOf(createVerifier()(issuer.token({ sub: 'stranger' })))
     expect(error.status).toBe(403)
     expect(error.body('r')).toMatchObject({
@@ -67,7 +67,7 @@ describe('services that are not allowed', () => {
     })
   })
 
-  it('T-54 SPON-01 a subject that is the e-mail address of an allowed service does not pass, nor an address that is a subject', async () => {
+  it('T-14 SPON-01 a subject that is the e-mail address of an allowed service does not pass, nor an address that is a subject', async () => {
     const verify = createVerifier()
     const email = 'sponsor@services.example'
     for (const claims of [

@@ -11,7 +11,7 @@ import { OPS } from '@svc/protocol/names'
 import { describe, expect, it } from 'vitest'
 
 const EVERY_OP = [...OPS]
-const house = forAllTests(() => openTestGateway())
+const instance = forAllTests(() => openTestGateway())
 
 const OWNERS = [
   ['Ed25519', ed25519Identity],
@@ -26,10 +26,10 @@ const remove = (locker: TestLocker, { identity }: Identity, who = locker.owner) 
   locker.call(EVERY_OP, 'DELETE', `/operators/${identity}`, undefined, who)
 
 describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
-  it('OPER-05 OPER-03 AMB-89 ERR-14 T-28 lets only the owner manage the locker, whatever ops an operator claims', async () => {
+  it('OPER-03 ERR-14 lets only the owner manage the locker, whatever ops an operator claims', async () => {
     const owner = createOwner()
     const operator = ed25519Identity()
-    const locker = await house.locker(owner, { operators: [operator] })
+    const locker = await instance.locker(owner, { operators: [operator] })
     const { lockerId, receiptId } = locker
     const ids = { lockerId, receiptId, ops: EVERY_OP, method: 'POST' }
     const provisioning = { ...ids, path: '/v1/storage/signed_provision', body: { receipt_id: receiptId } }
@@ -42,14 +42,14 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     ]
     for (const call of ownersOnly) {
       const before = await read(locker, owner)
-      expectRefusal(await house.call(operator, call), 403, 'OWNER_REQUIRED')
+      expectRefusal(await instance.call(operator, call), 403, 'OWNER_REQUIRED')
       expect((await read(locker, owner)).body).toEqual(before.body)
-      expect((await house.call(owner, call)).status).toBe(200)
+      expect((await instance.call(owner, call)).status).toBe(200)
     }
   })
 
-  it('OPER-06 ERR-15 AMB-20 refuses keys that are not registered', async () => {
-    const locker = await house.locker(createOwner(), { operators: [ed25519Identity()] })
+  it('OPER-06 ERR-15 refuses keys that are not registered', async () => {
+    const locker = await instance.locker(createOwner(), { operators: [ed25519Identity()] })
     for (const stranger of [ed25519Identity(), evmIdentity()]) {
       expectRefusal(await read(locker, stranger), 403, 'SIGNATURE_INVALID')
       expectRefusal(await add(locker, stranger, stranger), 403, 'SIGNATURE_INVALID')
@@ -63,8 +63,8 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
   it('OPER-04 T-28 gives operators no access to other lockers of the same owner', async () => {
     const owner = createOwner()
     const operator = ed25519Identity()
-    const locker = await house.locker(owner, { operators: [operator] })
-    const other = await house.locker(owner)
+    const locker = await instance.locker(owner, { operators: [operator] })
+    const other = await instance.locker(owner)
     for (let i = 0; i < 2; i++) {
       // A signature for the owner just before does not help.
       expect((await read(locker, operator)).status).toBe(200)
@@ -75,17 +75,17 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
 })
 
 describe('a signature algorithm that does not fit the owner', () => {
-  it('ENV-11 AMB-28 never accepts secp256k1 for the locker of an Ed25519 owner', async () => {
+  it('ENV-11 never accepts secp256k1 for the locker of an Ed25519 owner', async () => {
     const owner = ed25519Identity()
-    const locker = await house.locker(owner, { operators: [ed25519Identity()] })
+    const locker = await instance.locker(owner, { operators: [ed25519Identity()] })
     expectRefusal(await read(locker, evmIdentity()), 403, 'SIGNATURE_INVALID')
     expectRefusal(await read(locker, { ...owner, sigAlg: 'secp256k1' }), 403, 'SIGNATURE_INVALID')
   })
 
-  it('ENV-11 AMB-28 accepts ed25519 for the locker of an EVM owner only from an operator', async () => {
+  it('ENV-11 accepts ed25519 for the locker of an EVM owner only from an operator', async () => {
     const owner = evmIdentity()
     const operator = ed25519Identity()
-    const locker = await house.locker(owner, { operators: [operator] })
+    const locker = await instance.locker(owner, { operators: [operator] })
     expectRefusal(await read(locker, { ...owner, sigAlg: 'ed25519' }), 403, 'SIGNATURE_INVALID')
     expectRefusal(await read(locker, { ...operator, sigAlg: 'secp256k1' }), 403, 'SIGNATURE_INVALID')
     expectRefusal(await add(locker, ed25519Identity(), operator), 403, 'OWNER_REQUIRED')
@@ -95,7 +95,7 @@ describe('a signature algorithm that does not fit the owner', () => {
 describe('an owner that is also an operator', () => {
   it('OPER-07 treats an owner that is an operator of its own locker as the owner', async () => {
     const owner = ed25519Identity()
-    const locker = await house.locker(owner, { operators: [owner] })
+    const locker = await instance.locker(owner, { operators: [owner] })
     const added = await add(locker, ed25519Identity())
     expect(added.status).toBe(200)
     expect((await remove(locker, owner)).status).toBe(200)
@@ -104,20 +104,20 @@ describe('an owner that is also an operator', () => {
 
   it('T-28 treats an owner that is an operator of another locker as an operator there', async () => {
     const [owner, friend] = [ed25519Identity(), ed25519Identity()]
-    const own = await house.locker(friend)
-    const locker = await house.locker(owner, { operators: [friend] })
+    const own = await instance.locker(friend)
+    const locker = await instance.locker(owner, { operators: [friend] })
     expect((await add(own, ed25519Identity())).status).toBe(200)
     expectRefusal(await add(locker, ed25519Identity(), friend), 403, 'OWNER_REQUIRED')
   })
 })
 
-it('T-29 does not mix up lockers that are looked up in one batch', async () => {
-  const lockers = await Promise.all(Array.from({ length: 30 }, () => house.locker(ed25519Identity())))
+it('T-28 does not mix up lockers that are looked up in one batch', async () => {
+  const lockers = await Promise.all(Array.from({ length: 30 }, () => instance.locker(ed25519Identity())))
   const own = lockers.map((locker) => read(locker, locker.owner))
   const others = lockers.map((locker, i) => read(locker, lockers[(i + 1) % lockers.length]!.owner))
   const nobodys = lockers.map(({ owner }, i) => {
     const lockerId = `locker_${String(i).padStart(12, '0')}`
-    return house.call(owner, { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId })
+    return instance.call(owner, { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId })
   })
   for (const [i, { body }] of (await Promise.all(own)).entries()) {
     expect(body).toMatchObject({ locker_id: lockers[i]!.lockerId, owner: lockers[i]!.owner.identity })

@@ -30,7 +30,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function openHouse(variables: Record<string, string> = {}): Promise<TestGateway> {
+async function openInstance(variables: Record<string, string> = {}): Promise<TestGateway> {
   const own = { DATA_DIR: folder, BASE_URL: 'https://gateway.example', ANCHORS: 'off' }
   return openTestGateway({ ...own, ...variables }, { clock: REAL_TIME })
 }
@@ -66,9 +66,9 @@ interface Statement {
 }
 
 /** Everything about a locker that must be the same afterwards. */
-async function look(house: TestGateway, { receiptId, lockerId, owner }: TestLocker) {
-  const get = async (path: string) => (await house.send('GET', path)).body
-  const { body: files } = await house.call(owner, {
+async function look(instance: TestGateway, { receiptId, lockerId, owner }: TestLocker) {
+  const get = async (path: string) => (await instance.send('GET', path)).body
+  const { body: files } = await instance.call(owner, {
     path: `/v1/lockers/${lockerId}/files`,
     ops: ['locker:list'],
     receiptId,
@@ -84,8 +84,8 @@ async function look(house: TestGateway, { receiptId, lockerId, owner }: TestLock
   }
 }
 
-const attest = (house: TestGateway, { owner, receiptId }: TestLocker, sync: boolean) =>
-  house.call<{ job_id: string }>(owner, {
+const attest = (instance: TestGateway, { owner, receiptId }: TestLocker, sync: boolean) =>
+  instance.call<{ job_id: string }>(owner, {
     method: 'POST',
     path: `/v1/storage/attest?receipt_id=${receiptId}&sync=${sync}`,
     ops: ['locker:attest'],
@@ -95,7 +95,7 @@ const attest = (house: TestGateway, { owner, receiptId }: TestLocker, sync: bool
 it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statements, sessions, nonces and jobs', {
   tags: ['nightly'],
 }, async () => {
-  const before = await openHouse()
+  const before = await openInstance()
   const locker = await before.locker(ed25519Identity())
   await locker.put('a.txt', 'stays')
   expect((await attest(before, locker, true)).status).toBe(200)
@@ -129,17 +129,17 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   expect(moved.stdout).toMatch(/^Moved \d+ rows of \d+ tables and 2 jobs; each table was read back and is the same\./)
   expect(moved.stderr).toContain('receipts: 1 rows')
   expect((await move(target.url)).stderr).toContain('was moved before')
-  await expect(openHouse()).rejects.toThrow('this database was moved to PostgreSQL')
+  await expect(openInstance()).rejects.toThrow('this database was moved to PostgreSQL')
 
-  const after = await openHouse({ DATABASE_URL: target.url })
-  const house = after.gateway.context
+  const after = await openInstance({ DATABASE_URL: target.url })
+  const instance = after.gateway.context
   expect(await look(after, locker)).toEqual(seen)
   expect(String(await publicBytes(after, locker, 'a.txt'))).toBe('stays')
   expectRefusal(await after.send('GET', usedPath, undefined, used.headers), 403, 'NONCE_REPLAYED')
-  expect(await house.queue.deadLetters()).toEqual(dead)
-  expect(await house.queue.find(later!)).toMatchObject({ kind: 'push', state: 'delayed' })
-  expect(await house.queue.find(waiting)).toMatchObject({ kind: 'attest', state: 'waiting' })
-  await house.queue.drain()
+  expect(await instance.queue.deadLetters()).toEqual(dead)
+  expect(await instance.queue.find(later!)).toMatchObject({ kind: 'push', state: 'delayed' })
+  expect(await instance.queue.find(waiting)).toMatchObject({ kind: 'attest', state: 'waiting' })
+  await instance.queue.drain()
 
   const continued = session.at(after)
   expect((await continued.raw(1, 'and after')).status).toBe(200)
@@ -153,17 +153,17 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   expect(inOrder[2]?.prev_statement_digest).toBe(inOrder[1]?.statement_digest)
   // The triggers work there.
   const another = await after.locker(ed25519Identity())
-  const noted = await house.database.db.selectFrom('uncounted_receipts').select('receipt_id').execute()
+  const noted = await instance.database.db.selectFrom('uncounted_receipts').select('receipt_id').execute()
   expect(noted.map(({ receipt_id }) => receipt_id)).toContain(another.receiptId)
   await after.close()
 })
 
 it('ADD-30 refuses a source in use, what PostgreSQL cannot store, a target that is not empty, and addresses of the wrong kind', async () => {
-  const house = await openHouse()
-  await house.locker(ed25519Identity())
+  const instance = await openInstance()
+  await instance.locker(ed25519Identity())
   const running = await move(target.url)
   expect([running.code, running.stderr]).toEqual([1, expect.stringContaining('is in use: stop every process')])
-  await house.close()
+  await instance.close()
   // What PostgreSQL cannot store is refused as a whole.
   changeSource(`update lockers set tags = '["' || char(0) || '"]'`)
   expect((await move(target.url)).code).toBe(1)

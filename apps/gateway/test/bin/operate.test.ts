@@ -7,24 +7,24 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCommand } from '../gateway-process.ts'
 
 let folder: string
-let house: TestGateway
+let instance: TestGateway
 let locker: TestLocker
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-operate-'))
-  house = await openTestGateway({ DATA_DIR: folder })
-  locker = await house.locker(ed25519Identity())
+  instance = await openTestGateway({ DATA_DIR: folder })
+  locker = await instance.locker(ed25519Identity())
 })
 afterAll(async () => {
-  await house.close()
+  await instance.close()
   await rm(folder, { recursive: true, force: true })
 })
 
 const run = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', DATA_DIR: folder })
 
-it('ADD-25 T-71 T-205 lockers, jobs, payments and the audit log by command line, while the gateway runs', {
+it('ADD-25 T-26 lockers, jobs, payments and the audit log by command line, while the gateway runs', {
   tags: ['nightly'],
 }, async () => {
-  const { queue, database } = house.gateway.context
+  const { queue, database } = instance.gateway.context
   const receipt_id = `rcpt_${'0'.repeat(32)}`
   await writable(database.db)
     .transaction()

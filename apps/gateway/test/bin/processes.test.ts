@@ -70,7 +70,7 @@ describe('a gateway of two processes', { shuffle: false }, () => {
     expect(logged('gateway started')).toMatchObject([{ url, processes: 2 }])
   })
 
-  it('T-16 goes on while one process is killed, and starts another in its place', async () => {
+  it('T-01 goes on while one process is killed, and starts another in its place', async () => {
     process.kill(newestProcess(), 'SIGKILL')
     await gateway.said(/a process ended, and another takes its place/)
     expect((await fetch(`${url}/health`)).status).toBe(200)

@@ -102,7 +102,7 @@ forEachDatabaseInGate('budgets', (database) => {
     expect(await used()).toEqual({ publication: [5, 1], registry_rent: [300, 1] })
   })
 
-  it('T-60 one account uses up its share of the day and no more, on two replicas, and others go on', async () => {
+  it('T-34 one account uses up its share of the day and no more, on two replicas, and others go on', async () => {
     const limits = [{ who: 'one', count: 0, seconds: 3600, percentOfDay: 30 }]
     const share = (amount: number, replica: number) =>
       replicas[replica % 2]!.commit((tx) =>

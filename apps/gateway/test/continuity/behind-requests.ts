@@ -116,7 +116,7 @@ export function requestsOf(
     attachPayment: { body: { ...PAYMENT, pay_req_id, ...REASON } },
     deleteJob: { body: REASON },
     findLockers: { query: { q: ids.lockerId } },
-    operatorPayment: { query: { network: PAYMENT.network, tx: TX } },
+    adminPayment: { query: { network: PAYMENT.network, tx: TX } },
     refundPayment: { body: { ...PAYMENT, amount_raw: '1', ...REASON } },
     restrictLocker: { body: { restriction: 'frozen', ...REASON } },
     retryJob: { body: REASON },

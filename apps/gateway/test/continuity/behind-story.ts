@@ -17,9 +17,9 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { openLocalProvider } from '@svc/storage/local'
 import { expect } from 'vitest'
-import { announceKey } from '../../src/views/operator/keys/announce-key.ts'
-import { done, KEY } from '../adapters/s3/credentials/credentials-house.ts'
-import { sendSigned } from '../adapters/s3/s3-house.ts'
+import { announceKey } from '../../src/views/admin/keys/announce-key.ts'
+import { done, KEY } from '../adapters/s3/credentials/credentials-gateway.ts'
+import { sendSigned } from '../adapters/s3/s3-gateway.ts'
 import { askToAttest } from '../evidence/attest.ts'
 import type { CopiedDatabase } from './copy-database.ts'
 import { openRestorable } from './restorable.ts'
@@ -65,7 +65,11 @@ export async function openStory(database: CopiedDatabase) {
     return { providers: onlyProvider({ ...store, uploadTarget }) }
   })
   now = gateway.clock.now
-  const bought = await seedReceipt(gateway.house().gateway.context, { owner: owner.identity, tx: TX, accepts: [LEG] })
+  const bought = await seedReceipt(gateway.instance().gateway.context, {
+    owner: owner.identity,
+    tx: TX,
+    accepts: [LEG],
+  })
   const { call, lockerId, receiptId } = await gateway.locker(owner, [operator], bought.receipt_id)
   return {
     ...gateway,
@@ -78,7 +82,7 @@ export async function openStory(database: CopiedDatabase) {
     call,
     /** At the address of whichever gateway is open. */
     async send<Body>(method: string, url: string, headers: Record<string, string> = {}, body?: string) {
-      const base = gateway.house().gateway.url
+      const base = gateway.instance().gateway.url
       const { pathname, search } = new URL(url, base)
       const init = { method, headers, redirect: 'manual', ...(body !== undefined && { body }) } as const
       return reply<Body>(await fetch(base + pathname + search, init))
@@ -93,10 +97,10 @@ export async function openStory(database: CopiedDatabase) {
 
 export type Story = Awaited<ReturnType<typeof openStory>>
 export type Written = UrlSet & { delete_url: string }
-export type Held = Awaited<ReturnType<typeof fillDoors>>
+export type Held = Awaited<ReturnType<typeof fillEntryPoints>>
 
 /** What an operator holds of every door, and bytes that wait at each. */
-export async function fillDoors({ call, send, operator, directIds, house, ids }: Story) {
+export async function fillEntryPoints({ call, send, operator, directIds, instance, ids }: Story) {
   const write = <Body>(path: string, body: unknown) => call<Body>(['locker:write'], 'POST', path, body, operator)
   const name = async (filename: string) =>
     done(await write<Written>('/files', { filename, content_type: 'text/plain', ttl_min: 600 }))
@@ -108,7 +112,7 @@ export async function fillDoors({ call, send, operator, directIds, house, ids }:
   const direct = await name('direct.txt')
   expect((await send('PUT', direct.upload_url, TEXT, '')).status).toBe(307)
   const about = { contentType: 'text/plain', size: 6 }
-  const storage = house().gateway.context.providers.named('gcs')
+  const storage = instance().gateway.context.providers.named('gcs')
   await storage.write(directIds.at(-1)!, Readable.from([Buffer.from('direct')]), about)
   const session = done(
     await write<UploadSession>('/upload-sessions', { files: [{ filename: 'parts.txt', content_type: 'text/plain' }] }),
@@ -123,7 +127,7 @@ export async function fillDoors({ call, send, operator, directIds, house, ids }:
   expect(created.status, JSON.stringify(created.body)).toBe(201)
   const key = done(await call<NewS3Key>(['locker:admin'], 'POST', '/s3/keys', KEY))
   const s3 = (method: string, path: string) =>
-    sendSigned(house(), key, method, `/s3/${ids.lockerId}/${path}`, { body: '' })
+    sendSigned(instance(), key, method, `/s3/${ids.lockerId}/${path}`, { body: '' })
   expect((await s3('PUT', 'folder/')).status).toBe(200)
   const { text } = await s3('POST', 'multipart.txt?uploads=')
   const [, uploadId = ''] = /<UploadId>([^<]+)</.exec(text) ?? []
@@ -133,10 +137,10 @@ export async function fillDoors({ call, send, operator, directIds, house, ids }:
 export type Kept = Awaited<ReturnType<typeof fillRooms>>
 
 /** A statement that is in the log, a job that failed for good, and keys that can be withdrawn, rotated to and revoked. */
-export async function fillRooms({ house, owner, ids }: Story) {
-  const { context } = house().gateway
+export async function fillRooms({ instance, owner, ids }: Story) {
+  const { context } = instance().gateway
   const { database, queue } = context
-  const { envelope } = done(await askToAttest(house(), { owner, receiptId: ids.receiptId })).attestation
+  const { envelope } = done(await askToAttest(instance(), { owner, receiptId: ids.receiptId })).attestation
   await context.publishLog()
   const retired = '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c'
   const start = Math.floor(context.now() / 1000) + 86_400

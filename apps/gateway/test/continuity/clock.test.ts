@@ -5,10 +5,10 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { afterEach, expect, it, vi } from 'vitest'
 
-/** The house has a clock of its own, so only what looks at the clock of the process sees the jump. */
+/** The instance has a clock of its own, so only what looks at the clock of the process sees the jump. */
 const database = forAllTests(() => createFreshDatabase('postgres'))
-const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
-const locker = forAllTests(() => house.locker(ed25519Identity()))
+const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+const locker = forAllTests(() => instance.locker(ed25519Identity()))
 afterEach(() => void vi.useRealTimers())
 
 /** Until it is noticed: by the next connection, or the next look every few seconds. */
@@ -19,7 +19,7 @@ async function jump(seconds: number): Promise<Health> {
 
 async function healthWhere(holds: (health: Health) => boolean): Promise<Health> {
   const ask = async () => {
-    const { status, body } = await house.send<Health>('GET', '/health')
+    const { status, body } = await instance.send<Health>('GET', '/health')
     expect(status).toBe(200)
     return holds(body) ? body : null
   }
@@ -31,10 +31,10 @@ async function healthWhere(holds: (health: Health) => boolean): Promise<Health> 
 const create = (filename: string) =>
   locker.call(['locker:write'], 'POST', '/files', { filename, content_type: 'text/plain' })
 
-it('T-152 a replica whose clock is not that of the database sells and signs nothing, begins no job, and recovers', {
+it('T-88 a replica whose clock is not that of the database sells and signs nothing, begins no job, and recovers', {
   tags: ['nightly'],
 }, async () => {
-  const { queue } = house.gateway.context
+  const { queue } = instance.gateway.context
   expect((await create('a')).status).toBe(200)
   const right = ({ status, continuity }: Health) => status === 'ok' && continuity?.clock_ahead_seconds === 0
   await healthWhere(right)
@@ -46,10 +46,10 @@ it('T-152 a replica whose clock is not that of the database sells and signs noth
     const refused = await create('b')
     expectRefusal(refused, 503, 'database_behind')
     expect(refused.headers.get('retry-after')).toBe('10')
-    expectRefusal(await house.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
+    expectRefusal(await instance.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
     expect((await locker.call(['locker:list'], 'GET', '/files')).status).toBe(200)
     expect(await queue.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
-    expect(await house.gateway.context.metrics.text()).toMatch(/^svc_clock_wrong 1$/m)
+    expect(await instance.gateway.context.metrics.text()).toMatch(/^svc_clock_wrong 1$/m)
   }
 
   vi.useRealTimers()
@@ -58,7 +58,7 @@ it('T-152 a replica whose clock is not that of the database sells and signs noth
   expect((await queue.drain()).done).toBeGreaterThan(0)
 })
 
-it('T-152 a difference within the tolerance changes nothing', async () => {
+it('T-88 a difference within the tolerance changes nothing', async () => {
   expect((await jump(20)).status).toBe('ok')
   expect((await create('c')).status).toBe(200)
 })

@@ -21,7 +21,7 @@ const sealing = createSealing(Buffer.alloc(32, 1))
 
 forEachDatabase('comparisons with the journal', (fresh) => {
   /** A database and its continuity, wired as in a gateway. */
-  const house = forAllTests(async () => {
+  const instance = forAllTests(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-comparison-'))
     await migrateByCopy(fresh.url, migrations)
     const guard: Guard<Schema, Noted> = {
@@ -47,7 +47,7 @@ forEachDatabase('comparisons with the journal', (fresh) => {
 
   /** Returns the path of a file that is due to be removed: it is old, and the database has all that is in it. */
   async function addOldFile(): Promise<string> {
-    const { folder, database } = house
+    const { folder, database } = instance
     const journal = await openJournal({ folder, sealing, history: 'a server' })
     await journal.append(['an entry'])
     await journal.close()
@@ -60,7 +60,7 @@ forEachDatabase('comparisons with the journal', (fresh) => {
   it('T-37 ADD-29 a comparison that begins while old files are removed ends, and so does the removal', async ({
     signal,
   }) => {
-    const { database, continuity } = house
+    const { database, continuity } = instance
     const path = await addOldFile()
     await continuity.start()
     await continuity.whenCurrent(signal)

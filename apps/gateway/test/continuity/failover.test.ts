@@ -11,30 +11,30 @@ import { openPostgresLine } from './postgres-line.ts'
 
 const CONNECTIONS = 4
 
-it('T-37 T-160 T-161 what a failover takes back right after its commit is not answered as done', {
+it('T-37 T-161 what a failover takes back right after its commit is not answered as done', {
   tags: ['nightly'],
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-failover-'))
   const fresh = await createFreshDatabase('postgres')
   const database = { url: fresh.url, dialect: 'postgres' as const }
   const line = await openPostgresLine(fresh.url)
-  const house = await openTestGateway({
+  const instance = await openTestGateway({
     DATABASE_URL: line.url,
     DATABASE_LIMITS: `connections=${CONNECTIONS}`,
     LOGBOOK_DIR: folder,
     RUN_JOBS: 'false',
   })
   onTestFinished(async () => {
-    await house.close()
+    await instance.close()
     await line.close()
     await dropBackup(database)
     await fresh.drop()
     await rm(folder, { recursive: true })
   })
-  const { lockerId } = await house.locker(ed25519Identity())
+  const { lockerId } = await instance.locker(ed25519Identity())
   await copyDatabase(database, 'live')
-  await healthIn(house.gateway, 'current')
-  const { context } = house.gateway
+  await healthIn(instance.gateway, 'current')
+  const { context } = instance.gateway
 
   line.failOverAfter('revocations', () => copyDatabase(database, 'backup'))
   const revoking = context.continuity.changeAccess(async (_, record) => {
@@ -44,7 +44,7 @@ it('T-37 T-160 T-161 what a failover takes back right after its commit is not an
   })
   await expect(revoking).rejects.toThrow('another database server answered before')
 
-  await healthIn(house.gateway, 'current')
+  await healthIn(instance.gateway, 'current')
   const changes = await context.database.db.selectFrom('revocations').selectAll().execute()
   expect(changes).toEqual([])
 })

@@ -49,10 +49,10 @@ forEachDatabase('a journal', ({ dialect }) => {
   it('ADD-29 T-37 that is damaged or has a file of another gateway is named, and replayed as far as it can be read', {
     tags: ['nightly'],
   }, async () => {
-    const { exchange, revoke, files, replay, logbook, house, folder } = await open()
+    const { exchange, revoke, files, replay, logbook, instance, folder } = await open()
     await exchange('live')
     for (let i = 0; i < 3; i++) expect((await revoke()).status).toBe(200)
-    await house().close()
+    await instance().close()
     const damaged = (await files()).at(-1)!
     const lines = (await readFile(join(logbook, damaged), 'utf8')).split('\n')
     lines[2] = `${lines[2]![0] === 'A' ? 'B' : 'A'}${lines[2]!.slice(1)}`
@@ -64,7 +64,7 @@ forEachDatabase('a journal', ({ dialect }) => {
     const foreign = other.places()[0]!.file
 
     await exchange('backup')
-    const { continuity } = await healthIn(house().gateway, 'behind')
+    const { continuity } = await healthIn(instance().gateway, 'behind')
     expect(continuity).toMatchObject({ missing_revocations: 2, missing_others: 2 })
     for (const named of [`${damaged} is damaged`, `${foreign} is sealed by another SHORT_URL_KEY`, 'move', '--accept'])
       expect(continuity?.heal).toContain(named)
@@ -77,47 +77,47 @@ forEachDatabase('a journal', ({ dialect }) => {
     expectRefusal(await revoke(), 503, 'database_behind')
     const accepted = await replay('--accept')
     expect(accepted.code, accepted.stdout + accepted.stderr).toBe(0)
-    await healthIn(house().gateway, 'current')
+    await healthIn(instance().gateway, 'current')
     expect((await revoke()).status).toBe(200)
   })
 
-  it('ADD-29 T-160 of which a file is gone, or damaged in its first line, is named', {
+  it('ADD-29 T-37 of which a file is gone, or damaged in its first line, is named', {
     tags: ['nightly'],
   }, async () => {
-    const { exchange, revoke, files, replay, logbook, house } = await open()
+    const { exchange, revoke, files, replay, logbook, instance } = await open()
     await exchange('live')
-    await healthIn(house().gateway, 'current')
+    await healthIn(instance().gateway, 'current')
     const [gone] = await files()
     await rm(join(logbook, gone!))
     await exchange('live')
-    expect((await healthIn(house().gateway, 'behind')).continuity?.heal).toContain(`${gone} is missing or empty`)
+    expect((await healthIn(instance().gateway, 'behind')).continuity?.heal).toContain(`${gone} is missing or empty`)
     expectRefusal(await revoke(), 503, 'database_behind')
     expect(await replay('--accept')).toMatchObject({ code: 0 })
-    await healthIn(house().gateway, 'current')
+    await healthIn(instance().gateway, 'current')
 
     for (let i = 0; i < 3; i++) expect((await revoke()).status).toBe(200)
-    await house().close()
+    await instance().close()
     const damaged = (await files()).at(-1)!
     const text = await readFile(join(logbook, damaged), 'utf8')
     await writeFile(join(logbook, damaged), `S${text.slice(1)}`)
     await exchange('backup')
-    const { continuity } = await healthIn(house().gateway, 'behind')
+    const { continuity } = await healthIn(instance().gateway, 'behind')
     expect(continuity).toMatchObject({ missing_revocations: 2 })
     expect(continuity?.heal).toContain(`${damaged} is damaged`)
   })
 
   it.runIf(isRoot)(
-    'ADD-29 T-160 on a full or read-only disk refuses changes, and goes on by itself when there is room',
+    'ADD-29 T-37 on a full or read-only disk refuses changes, and goes on by itself when there is room',
     async () => {
-      const { house, exchange, revoke, record, files, logbook } = await open()
-      await house().close()
+      const { instance, exchange, revoke, record, files, logbook } = await open()
+      await instance().close()
       await rename(logbook, `${logbook} before`)
       await mkdir(logbook)
       expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', logbook]).status).toBe(0)
       onTestFinished(() => void spawnSync('umount', ['-l', logbook]))
       await cp(`${logbook} before`, logbook, { recursive: true })
       await exchange('live')
-      await healthIn(house().gateway, 'current')
+      await healthIn(instance().gateway, 'current')
       await expect(writeFile(join(logbook, 'ballast'), Buffer.alloc(100_000))).rejects.toThrow('ENOSPC')
       // What is left of a page is written first.
       await expect.poll(revoke, { interval: 0 }).toMatchObject({ status: 503, body: { error: 'logbook_unavailable' } })
@@ -139,12 +139,12 @@ forEachDatabase('a journal', ({ dialect }) => {
   )
 })
 
-it('T-37 T-160 what another server may have taken back is not answered as done, and is compared with it', async () => {
-  const house = await openTestGateway()
-  onTestFinished(house.close)
-  const { database, log } = house.gateway.context
+it('T-37 what another server may have taken back is not answered as done, and is compared with it', async () => {
+  const instance = await openTestGateway()
+  onTestFinished(instance.close)
+  const { database, log } = instance.gateway.context
   const { db } = database
-  const { lockerId } = await house.locker(owner)
+  const { lockerId } = await instance.locker(owner)
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const compareAgain = vi.fn()
@@ -174,12 +174,12 @@ it('T-37 T-160 what another server may have taken back is not answered as done, 
   expect(await pending()).not.toContain('a change')
 })
 
-it('T-37 T-160 what was in a file that somebody removed is written again', async () => {
+it('T-37 what was in a file that somebody removed is written again', async () => {
   const fresh = await createFreshDatabase('sqlite')
-  const house = await openTestGateway({ DATABASE_URL: fresh.url })
-  const { lockerId } = await house.locker(owner)
-  const { log } = house.gateway.context
-  await house.close()
+  const instance = await openTestGateway({ DATABASE_URL: fresh.url })
+  const { lockerId } = await instance.locker(owner)
+  const { log } = instance.gateway.context
+  await instance.close()
   const database = await openDatabase<Schema, Noted>({ url: fresh.url, migrations })
   onTestFinished(async () => {
     await database.close()

@@ -17,7 +17,7 @@ import type { Noted } from '../../src/continuity/noted.ts'
 import { recordPending } from '../../src/continuity/store.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { removeOperator } from '../../src/lockers/operators.ts'
-import { announceKey } from '../../src/views/operator/keys/announce-key.ts'
+import { announceKey } from '../../src/views/admin/keys/announce-key.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
 
@@ -44,7 +44,7 @@ function cutOff<Room extends Context>(context: Room): Room {
 forEachDatabase('what a process has committed and not written to its journal', (database) => {
   const [owner, operator] = [ed25519Identity(), ed25519Identity()]
   const gateway = forAllTests(() => openRestorable(database))
-  const context = () => gateway.house().gateway.context
+  const context = () => gateway.instance().gateway.context
   const seed = { owner: owner.identity }
 
   async function pending(...noted: Noted[]): Promise<void> {
@@ -63,15 +63,15 @@ forEachDatabase('what a process has committed and not written to its journal', (
       }
       return found
     }
-    await healthIn(gateway.house().gateway, 'current')
+    await healthIn(gateway.instance().gateway, 'current')
     const before = await read()
     const reply = await work()
     expect(reply.status, JSON.stringify(reply)).toBe(status)
     return (await read()).slice(before.length)
   }
 
-  it('T-160 T-37 is written before receipts and lockers are shown or opened', async () => {
-    const { call, send } = gateway.house()
+  it('T-37 is written before receipts and lockers are shown or opened', async () => {
+    const { call, send } = gateway.instance()
     const first = await seedReceipt(context(), seed)
     const receipt = (key: string) => ({ kind: 'receipt', key }) as const
     await pending(receipt(first.receipt_id))
@@ -85,7 +85,7 @@ forEachDatabase('what a process has committed and not written to its journal', (
     await pending(receipt(receipt_id))
     const locker = `locker ${lockerId(receipt_id)}`
     const provision = async () => {
-      const opened = await gateway.house().locker(owner, { receiptId: receipt_id })
+      const opened = await gateway.instance().locker(owner, { receiptId: receipt_id })
       return opened.call(['locker:read'], 'GET', '/record')
     }
     expect(await gains(provision)).toEqual([`receipt ${receipt_id}`, locker])
@@ -96,7 +96,7 @@ forEachDatabase('what a process has committed and not written to its journal', (
       call(owner, {
         path: `/v1/lockers?wallet=${owner.identity}`,
         ops: ['locker:list'],
-        envelope: { aud: gateway.house().gateway.url },
+        envelope: { aud: gateway.instance().gateway.url },
       })
     expect((await gains(list)).sort()).toEqual([`locker ${listed.locker_id}`, `receipt ${listed.receipt_id}`])
 
@@ -109,13 +109,13 @@ forEachDatabase('what a process has committed and not written to its journal', (
     for (const again of [byPayment, list, record]) expect(await gains(again)).toEqual([])
   })
 
-  it('T-160 T-161 is written before a change of access is refused because it was made, and before keys are shown', async () => {
+  it('T-37 T-161 is written before a change of access is refused because it was made, and before keys are shown', async () => {
     const { lockerId: locker_id, call } = await gateway.locker(owner, [operator])
     const { database } = context()
     const row = () =>
       database.db.selectFrom('lockers').selectAll().where('locker_id', '=', locker_id).executeTakeFirstOrThrow()
     await removeOperator(cutOff(context()), await row(), operator.identity)
-    const keys = () => gateway.house().send('GET', '/v1/keys')
+    const keys = () => gateway.instance().send('GET', '/v1/keys')
     // It shows nothing of lockers.
     expect(await gains(keys)).toEqual([])
     const removeAgain = () => call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)

@@ -28,10 +28,10 @@ async function files(): Promise<string[]> {
 /** A file with a locker in it, last written so many days ago. */
 async function writtenBefore(days: number): Promise<string> {
   const before = await files()
-  const house = await openTestGateway(place.variables)
-  await healthIn(house.gateway, 'current')
-  await house.locker(ed25519Identity())
-  await house.close()
+  const instance = await openTestGateway(place.variables)
+  await healthIn(instance.gateway, 'current')
+  await instance.locker(ed25519Identity())
+  await instance.close()
   const name = (await files()).find((each) => !before.includes(each))!
   const at = Date.now() / 1000 - days * DAY_SECONDS
   await utimes(join(place.variables.LOGBOOK_DIR, name), at, at)
@@ -49,10 +49,10 @@ it('ADD-29 the journal is kept for as long as a backup may be restored, by KEEP_
     [oldest, old, recent].map((name) => expect.stringMatching(`^${name} +\\d+ bytes +until .*Z +in the database$`)),
   )
 
-  const house = await openTestGateway({ ...place.variables, KEEP_DAYS: 'logbook=60' })
-  await healthIn(house.gateway, 'current')
+  const instance = await openTestGateway({ ...place.variables, KEEP_DAYS: 'logbook=60' })
+  await healthIn(instance.gateway, 'current')
   await expect.poll(files).not.toContain(oldest)
-  await house.close()
+  await instance.close()
   expect(await files()).toEqual([old, recent])
 
   expect((await command('prune', '--before', 'long ago', '--reason', 'a test')).stderr).toContain('usage')

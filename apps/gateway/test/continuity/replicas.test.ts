@@ -48,15 +48,15 @@ const variablesOf = (machine: string) => ({
 })
 
 async function open(machine: string): Promise<TestGateway> {
-  const house = await openTestGateway(variablesOf(machine), { clock })
-  await healthIn(house.gateway, 'current')
-  return house
+  const instance = await openTestGateway(variablesOf(machine), { clock })
+  await healthIn(instance.gateway, 'current')
+  return instance
 }
 
 /** By either replica. */
-function revoke(house: TestGateway, { lockerId, receiptId }: TestLocker) {
+function revoke(instance: TestGateway, { lockerId, receiptId }: TestLocker) {
   const path = `/v1/lockers/${lockerId}/revoke`
-  return house.call(owner, { method: 'POST', path, body: {}, ops: ['locker:admin'], lockerId, receiptId })
+  return instance.call(owner, { method: 'POST', path, body: {}, ops: ['locker:admin'], lockerId, receiptId })
 }
 
 const heal = async (machine: string, ...options: string[]) => {
@@ -64,7 +64,7 @@ const heal = async (machine: string, ...options: string[]) => {
   return (await runCommand(args, { SVC_MODE: 'development', ...variablesOf(machine) })).stdout
 }
 
-it('T-163 what one of two replicas has noted and the database lost stops both until it is healed', async () => {
+it('T-37 what one of two replicas has noted and the database lost stops both until it is healed', async () => {
   const locker = await first.locker(owner)
   await copyDatabase(database, 'live')
   for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
@@ -87,15 +87,15 @@ it('T-163 what one of two replicas has noted and the database lost stops both un
   expect((await revoke(second, locker)).status).toBe(200)
 })
 
-it('T-161 T-163 what two machines have changed is changed again in its order, whichever is replayed first', {
+it('T-161 T-37 what two machines have changed is changed again in its order, whichever is replayed first', {
   tags: ['nightly'],
 }, async () => {
   clock.advance(60)
   const operator = ed25519Identity().identity
   const { lockerId, receiptId } = await first.locker(owner)
   const path = `/v1/lockers/${lockerId}`
-  const admin = (house: TestGateway, method: string, to: string, body?: unknown) =>
-    house.call<LockerRecord>(owner, { method, path: path + to, body, ops: ['locker:admin'], lockerId, receiptId })
+  const admin = (instance: TestGateway, method: string, to: string, body?: unknown) =>
+    instance.call<LockerRecord>(owner, { method, path: path + to, body, ops: ['locker:admin'], lockerId, receiptId })
   await copyDatabase(database, 'live')
   for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
   expect((await admin(second, 'POST', '/operators', { pubkey: operator })).status).toBe(200)
@@ -117,7 +117,7 @@ it('T-161 T-163 what two machines have changed is changed again in its order, wh
   expect(record.body.operators).toEqual([])
 })
 
-it('T-163 a machine that is gone is waited for on another history, until it is given up; one that stopped in order is not', {
+it('T-37 a machine that is gone is waited for on another history, until it is given up; one that stopped in order is not', {
   tags: ['nightly'],
 }, async () => {
   const locker = await first.locker(owner)
@@ -140,7 +140,7 @@ it('T-163 a machine that is gone is waited for on another history, until it is g
   expect((await revoke(first, locker)).status).toBe(200)
 })
 
-it('T-37 T-163 an envelope that was used at one replica is refused by the other after the loss of its nonce', async () => {
+it('T-37 an envelope that was used at one replica is refused by the other after the loss of its nonce', async () => {
   clock.advance(60)
   const locker = await first.locker(owner)
   await copyDatabase(database, 'live')
@@ -155,8 +155,8 @@ it('T-37 T-163 an envelope that was used at one replica is refused by the other 
   // Each waits for the journal of the other.
   first = await openTestGateway(variablesOf('first'), { clock })
   second = await open('second')
-  for (const house of [first, second])
-    expectRefusal(await house.send('GET', list.path, undefined, used), 503, 'database_behind')
+  for (const instance of [first, second])
+    expectRefusal(await instance.send('GET', list.path, undefined, used), 503, 'database_behind')
   clock.advance(31)
   expect((await second.call(owner, list)).status).toBe(200)
   for (const { gateway } of [first, second]) await healthIn(gateway, 'current')

@@ -17,10 +17,10 @@ export async function openRestorable(
   const folder = await mkdtemp(join(tmpdir(), 'svc-restorable-'))
   const places = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: join(folder, 'logbook') }
   const variables: Record<string, string> = { ...places, S3: 'on', ...own }
-  let house: TestGateway
+  let instance: TestGateway
   async function open(): Promise<void> {
     const overrides = await overridesIn(folder)
-    house = await openTestGateway(variables, { clock, ...overrides })
+    instance = await openTestGateway(variables, { clock, ...overrides })
     // Envelopes that may have been used before a loss are refused for a while.
     clock.advance(31)
   }
@@ -31,23 +31,23 @@ export async function openRestorable(
     database,
     variables,
     /** The one that is open. */
-    house: () => house,
+    instance: () => instance,
     /** Backs the database up, or restores it, and opens the gateway again. */
     async exchange(from: 'live' | 'backup'): Promise<void> {
-      await house.close()
+      await instance.close()
       await copyDatabase(database, from)
       await open()
     },
     /** A locker of whichever gateway is open. */
     async locker(owner: Identity, operators: Identity[] = [], receiptId?: string): Promise<TestLocker> {
-      const made = await house.locker(owner, { operators, ...(receiptId !== undefined && { receiptId }) })
+      const made = await instance.locker(owner, { operators, ...(receiptId !== undefined && { receiptId }) })
       const ids = { lockerId: made.lockerId, receiptId: made.receiptId }
       const call: TestLocker['call'] = (ops, method, path, body, who = owner) =>
-        house.call(who, { method, path: `/v1/lockers/${ids.lockerId}${path}`, body, ops, ...ids })
+        instance.call(who, { method, path: `/v1/lockers/${ids.lockerId}${path}`, body, ops, ...ids })
       return { ...made, call }
     },
     async close() {
-      await house.close()
+      await instance.close()
       await dropBackup(database)
       await rm(folder, { recursive: true, force: true })
     },

@@ -148,7 +148,7 @@ forEachDatabase('a restored database', (database) => {
       await dropBackup(database)
     })
 
-    it('T-37 T-85 T-180 ADD-29 says what is missing, and only reads', async () => {
+    it('T-37 ADD-29 says what is missing, and only reads', async () => {
       const behind = await healthIn(now.gateway, 'behind')
       const missing = lost.map(({ proofId, sequence, digest }) => {
         return { proof_id: proofId, sequence, statement_digest: digest }
@@ -170,14 +170,14 @@ forEachDatabase('a restored database', (database) => {
       expectRefusal(await now.confirm({ pay_req_id: payReqId(quote) }, paidBy), 503, 'database_behind')
     })
 
-    it('T-37 T-109 accepts no nonce twice', async () => {
+    it('T-37 T-14 accepts no nonce twice', async () => {
       expectRefusal(await now.send('GET', list.path, undefined, used), 503, 'database_behind')
       market.clock.advance(31)
       expect((await now.call(story.owner, list)).status).toBe(200)
       expectRefusal(await now.send('GET', list.path, undefined, used), 503, 'database_behind')
     })
 
-    it('T-37 T-180 ADD-29 is what it was after one command, which can be killed and repeated', async () => {
+    it('T-161 ADD-29 is what it was after one command, which can be killed and repeated', async () => {
       const shown = await story.command({}, 'show')
       expect(shown.code, shown.stderr).toBe(1)
       for (const line of [
@@ -213,7 +213,7 @@ forEachDatabase('a restored database', (database) => {
       expect(await bundleOf(now, story, 5)).toMatchObject({ envelope, files, anchor: { tx, slot }, verification })
     })
 
-    it('T-85 T-159 T-181 T-205 has every receipt, refund and payment to return as it was, and no other quote takes its payment', async () => {
+    it('T-161 T-205 has every receipt, refund and payment to return as it was, and no other quote takes its payment', async () => {
       const { refund_tx, ...of } = refunded
       const { body } = await now.send('GET', `${PAYMENTS}?${new URLSearchParams(of)}`)
       expect(body).toMatchObject({ refund: { refund_tx } })
@@ -227,7 +227,7 @@ forEachDatabase('a restored database', (database) => {
       expect(again.body, JSON.stringify(again.body)).toMatchObject({ idempotent: true, receipt })
     })
 
-    it('T-180 T-181 has the lockers that were bought and renewed, with their terms and their access', async () => {
+    it('T-161 has the lockers that were bought and renewed, with their terms and their access', async () => {
       const { payer, first, renewal, record } = bought
       for (const { quote, tx, receipt } of [first, renewal])
         expect((await now.confirm({ pay_req_id: payReqId(quote) }, tx)).body.receipt).toEqual(receipt)
@@ -294,7 +294,7 @@ it('T-37 ADD-29 what was committed right before a crash is written to the journa
   await restored.close()
 })
 
-describe('T-160 what was committed without an answer is in the journal before anybody learns of it', () => {
+describe('T-37 what was committed without an answer is in the journal before anybody learns of it', () => {
   let folder: string
   let line: Awaited<ReturnType<typeof openPostgresLine>>
   let shop: TestGateway
@@ -327,14 +327,14 @@ describe('T-160 what was committed without an answer is in the journal before an
   type Paid = Awaited<ReturnType<typeof paid>>
   const idOf = ({ quote, tx }: Paid) => receiptId(payReqId(quote), tx)
 
-  it('T-160 by a comparison, of a confirmation that nobody repeats', async () => {
+  it('T-37 by a comparison, of a confirmation that nobody repeats', async () => {
     const left = await paid()
     line.loseCommitOf('receipts')
     expect((await shop.confirm({ pay_req_id: payReqId(left.quote) }, left.tx)).status).toBe(503)
     await expect.poll(() => isWritten(idOf(left))).toBe(true)
   })
 
-  it('T-160 by a second claim', async () => {
+  it('T-37 by a second claim', async () => {
     const { context } = shop.gateway
     const one = await paid()
     const leg = quotedLeg(one.quote.accepts[0]!)
@@ -347,7 +347,7 @@ describe('T-160 what was committed without an answer is in the journal before an
     expect(await isWritten(idOf(one))).toBe(true)
   })
 
-  it('T-160 by a retry, of a refund', async () => {
+  it('T-37 by a retry, of a refund', async () => {
     const { tx, quote } = await paid()
     const { amount } = quotedLeg(quote.accepts[0]!)
     const order = { network: ORDER.pay_network, tx, asset: 'USDC', amount_raw: `${amount}`, reason: 'paid by mistake' }
@@ -358,7 +358,7 @@ describe('T-160 what was committed without an answer is in the journal before an
     expect(await isWritten(`${ORDER.pay_network} ${tx} 0`)).toBe(true)
   })
 
-  it('T-160 by looking a payment up', async () => {
+  it('T-37 by looking a payment up', async () => {
     const one = await paid()
     line.loseCommitOf('receipts')
     expect((await shop.confirm({ pay_req_id: payReqId(one.quote) }, one.tx)).status).toBe(503)
@@ -368,7 +368,7 @@ describe('T-160 what was committed without an answer is in the journal before an
     expect(await isWritten(idOf(one))).toBe(true)
   })
 
-  it('T-160 by a retry, of a locker', async () => {
+  it('T-37 by a retry, of a locker', async () => {
     const owner = ed25519Identity()
     const receiptId = await shop.receipt(owner)
     line.loseCommitOf('lockers')
@@ -377,7 +377,7 @@ describe('T-160 what was committed without an answer is in the journal before an
     expect(await isWritten(locker.lockerId)).toBe(true)
   })
 
-  it('T-160 by a retry, of a statement', async () => {
+  it('T-37 by a retry, of a statement', async () => {
     const locker = await shop.locker(ed25519Identity())
     await locker.put('a', '1')
     line.loseCommitOf('statements')

@@ -7,10 +7,10 @@ import { fromHex, toHex } from '@svc/protocol/bytes'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { expect, it } from 'vitest'
-import { announceKey } from '../../src/views/operator/keys/announce-key.ts'
-import { retireKey } from '../../src/views/operator/keys/retire-key.ts'
-import { revokeKey as revokeSigningKey } from '../../src/views/operator/keys/revoke-key.ts'
-import { examineDatabase } from '../../src/views/operator/replay/replay.ts'
+import { announceKey } from '../../src/views/admin/keys/announce-key.ts'
+import { retireKey } from '../../src/views/admin/keys/retire-key.ts'
+import { revokeKey as revokeSigningKey } from '../../src/views/admin/keys/revoke-key.ts'
+import { examineDatabase } from '../../src/views/admin/replay/replay.ts'
 import {
   askKey,
   askWalletKey,
@@ -20,7 +20,7 @@ import {
   listWalletKeys,
   revokeKey,
   revokeWalletKey,
-} from '../adapters/s3/credentials/credentials-house.ts'
+} from '../adapters/s3/credentials/credentials-gateway.ts'
 import { runCommand } from '../gateway-process.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
@@ -37,9 +37,9 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
   const gateway = forAllTests(() =>
     openRestorable(database, { STATEMENT_KEY: OLD_SEED, STATEMENT_KEY_NEXT: NEXT_SEED }),
   )
-  const operations = () => gateway.house().gateway.context
+  const operations = () => gateway.instance().gateway.context
   const command = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', ...gateway.variables })
-  const urlOf = (path: string) => new URL(path, gateway.house().gateway.url)
+  const urlOf = (path: string) => new URL(path, gateway.instance().gateway.url)
 
   async function newLocker(operators = [operator]): Promise<TestLocker> {
     const locker = await gateway.locker(owner, operators)
@@ -50,7 +50,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
   const admin = (locker: TestLocker, method: string, path: string, body?: unknown) =>
     locker.call<LockerRecord>(['locker:admin'], method, path, body)
   const restrict = (locker: TestLocker, restriction: string) =>
-    gateway.house().send('PUT', `/v1/internal/operations/lockers/${locker.lockerId}/restriction`, {
+    gateway.instance().send('PUT', `/v1/internal/operations/lockers/${locker.lockerId}/restriction`, {
       restriction,
       reason: 'order 17',
       ...(restriction !== 'none' && { notice: 'by order' }),
@@ -74,9 +74,10 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
       await newLocker([]),
     ]
     const key = done(await askKey(shared))
-    const walletKeys = [await askWalletKey(gateway.house(), owner), await askWalletKey(gateway.house(), owner)].map(
-      done,
-    )
+    const walletKeys = [
+      await askWalletKey(gateway.instance(), owner),
+      await askWalletKey(gateway.instance(), owner),
+    ].map(done)
     const [byOperator, byOwner] = [await download(shared, operator), await download(revoked)]
     const announced = { publicKeyHex: NEXT_KEY!, start: Math.floor(gateway.clock.now() / 1000), reason: 'a test' }
     await announceKey(operations(), ACTOR, { ...announced, publicKeyHex: WITHDRAWN_KEY! })
@@ -87,14 +88,14 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
 
     done(await admin(shared, 'DELETE', `/operators/${operator.identity}`))
     done(await revokeKey(shared, key.access_key_id))
-    done(await revokeWalletKey(gateway.house(), owner, walletKeys[0]!.access_key_id))
+    done(await revokeWalletKey(gateway.instance(), owner, walletKeys[0]!.access_key_id))
     done(await admin(revoked, 'POST', '/revoke', {}))
     done(await admin(linked, 'POST', '/public-link', { action: 'close' }))
     done(await admin(rotated, 'POST', '/public-link', { action: 'rotate' }))
     const rotatedLink = (await recordOf(rotated)).public_link
     done(await admin(given, 'POST', '/operators', { pubkey: operator.identity }))
     const newKey = done(await askKey(given))
-    const newWalletKey = done(await askWalletKey(gateway.house(), owner))
+    const newWalletKey = done(await askWalletKey(gateway.instance(), owner))
     done(await restrict(frozen, 'taken_down'))
     done(await restrict(thawed, 'frozen'))
     gateway.clock.advance(1)
@@ -124,45 +125,42 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
   it.each([
     ['replay', []],
     ['accepting what cannot be replayed', ['--accept']],
-  ])(
-    'T-161 T-164 ADD-57 is behind until it is healed by %s: nobody who was shut out comes in again',
-    async (_, options) => {
-      const { shared, revoked, linked, rotated, rotatedLink, frozen, thawed, given, newKey } = made
-      const { walletKeys, byOperator, byOwner, published } = made
-      await gateway.exchange('backup')
-      const behind = await healthIn(gateway.house().gateway, 'behind')
-      expect(behind.continuity).toMatchObject({ missing_revocations: 16, missing_statements: 0, missing_payments: 0 })
-      expect(JSON.stringify(behind)).not.toContain(shared.lockerId)
-      expectRefusal(await admin(shared, 'POST', '/revoke', {}), 503, 'database_behind')
-      const refused = await command('lockers', 'freeze', shared.lockerId, '--reason', 'a test')
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('the database is older')])
-      expect(await opens(byOperator)).toBe(200)
+  ])('T-161 ADD-29 is behind until it is healed by %s: nobody who was shut out comes in again', async (_, options) => {
+    const { shared, revoked, linked, rotated, rotatedLink, frozen, thawed, given, newKey } = made
+    const { walletKeys, byOperator, byOwner, published } = made
+    await gateway.exchange('backup')
+    const behind = await healthIn(gateway.instance().gateway, 'behind')
+    expect(behind.continuity).toMatchObject({ missing_revocations: 16, missing_statements: 0, missing_payments: 0 })
+    expect(JSON.stringify(behind)).not.toContain(shared.lockerId)
+    expectRefusal(await admin(shared, 'POST', '/revoke', {}), 503, 'database_behind')
+    const refused = await command('lockers', 'freeze', shared.lockerId, '--reason', 'a test')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('the database is older')])
+    expect(await opens(byOperator)).toBe(200)
 
-      const replayed = await command('replay', '--reason', 'a backup was restored', ...options)
-      expect(replayed.code, replayed.stdout + replayed.stderr).toBe(0)
-      await healthIn(gateway.house().gateway, 'current')
-      expect((await examineDatabase(operations())).missing.counts).toEqual({})
+    const replayed = await command('replay', '--reason', 'a backup was restored', ...options)
+    expect(replayed.code, replayed.stdout + replayed.stderr).toBe(0)
+    await healthIn(gateway.instance().gateway, 'current')
+    expect((await examineDatabase(operations())).missing.counts).toEqual({})
 
-      expectRefusal(await shared.call(['locker:list'], 'GET', '/files', undefined, operator), 403, 'SIGNATURE_INVALID')
-      expect((await recordOf(shared)).operators).toEqual([])
-      expect(await listKeys(shared)).toEqual([])
-      expect([await opens(byOperator), await opens(byOwner)]).toEqual([403, 403])
-      expect(await opens(await download(revoked))).toBe(200)
-      for (const locker of [linked, rotated]) expect(await opens(`/v1/r/${locker.receiptId}/f/a.txt`)).toBe(404)
-      expect((await recordOf(linked)).public_link).toMatchObject({ status: 'closed' })
-      expect((await recordOf(rotated)).public_link).toEqual(rotatedLink)
-      expect((await recordOf(given)).operators).toEqual([operator.identity])
-      expect(await listKeys(given)).toMatchObject([{ access_key_id: newKey.access_key_id }])
-      const keysOfWallet = (await listWalletKeys(gateway.house(), owner)).map(({ access_key_id }) => access_key_id)
-      expect(keysOfWallet.sort()).toEqual(walletKeys.map(({ access_key_id }) => access_key_id).sort())
-      const opened = await found(gateway.house(), walletKeys[1]!)
-      expect(opened).toMatchObject({ wallet: owner.identity, epochs: { [revoked.lockerId]: 1 } })
-      expect((await recordOf(frozen)).restriction).toMatchObject({ state: 'taken_down', notice: 'by order' })
-      expect((await recordOf(thawed)).restriction ?? null).toBeNull()
-      const keys = (await (await fetch(urlOf('/v1/keys'))).json()) as SigningKeys
-      expect(keys).toEqual(published)
-      expect(keys.next).toBeUndefined()
-      expect(keys.keys.find(({ public_key_hex }) => public_key_hex === OLD_KEY)?.revoked_since).toBeDefined()
-    },
-  )
+    expectRefusal(await shared.call(['locker:list'], 'GET', '/files', undefined, operator), 403, 'SIGNATURE_INVALID')
+    expect((await recordOf(shared)).operators).toEqual([])
+    expect(await listKeys(shared)).toEqual([])
+    expect([await opens(byOperator), await opens(byOwner)]).toEqual([403, 403])
+    expect(await opens(await download(revoked))).toBe(200)
+    for (const locker of [linked, rotated]) expect(await opens(`/v1/r/${locker.receiptId}/f/a.txt`)).toBe(404)
+    expect((await recordOf(linked)).public_link).toMatchObject({ status: 'closed' })
+    expect((await recordOf(rotated)).public_link).toEqual(rotatedLink)
+    expect((await recordOf(given)).operators).toEqual([operator.identity])
+    expect(await listKeys(given)).toMatchObject([{ access_key_id: newKey.access_key_id }])
+    const keysOfWallet = (await listWalletKeys(gateway.instance(), owner)).map(({ access_key_id }) => access_key_id)
+    expect(keysOfWallet.sort()).toEqual(walletKeys.map(({ access_key_id }) => access_key_id).sort())
+    const opened = await found(gateway.instance(), walletKeys[1]!)
+    expect(opened).toMatchObject({ wallet: owner.identity, epochs: { [revoked.lockerId]: 1 } })
+    expect((await recordOf(frozen)).restriction).toMatchObject({ state: 'taken_down', notice: 'by order' })
+    expect((await recordOf(thawed)).restriction ?? null).toBeNull()
+    const keys = (await (await fetch(urlOf('/v1/keys'))).json()) as SigningKeys
+    expect(keys).toEqual(published)
+    expect(keys.next).toBeUndefined()
+    expect(keys.keys.find(({ public_key_hex }) => public_key_hex === OLD_KEY)?.revoked_since).toBeDefined()
+  })
 })

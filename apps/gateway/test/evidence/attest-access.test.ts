@@ -14,10 +14,10 @@ import { askToAttest, attest, statusOf } from './attest.ts'
 
 const BASE = '/v1/storage/attest'
 const operator = ed25519Identity()
-const house = forAllTests(() => openTestGateway())
+const instance = forAllTests(() => openTestGateway())
 let locker: TestLocker
 beforeEach(async () => {
-  locker = await house.locker(ed25519Identity(), { operators: [operator] })
+  locker = await instance.locker(ed25519Identity(), { operators: [operator] })
   await locker.put('a', 'a')
 })
 
@@ -25,20 +25,20 @@ beforeEach(async () => {
 function call(changes: Partial<SignedCall> = {}, who: Identity = locker.owner) {
   const { receiptId } = locker
   const path = `${BASE}?receipt_id=${receiptId}`
-  return house.call(who, { method: 'POST', path, ops: ['locker:attest'], receiptId, ...changes })
+  return instance.call(who, { method: 'POST', path, ops: ['locker:attest'], receiptId, ...changes })
 }
 
-it('ATT-22 ENV-21 AMB-89 T-28 operators, whatever ops they claim, strangers and unsigned calls may not attest', async () => {
+it('ATT-22 OPER-05 operators, whatever ops they claim, strangers and unsigned calls may not attest', async () => {
   expectRefusal(await call({}, operator), 403, 'OWNER_REQUIRED')
   expectRefusal(await call({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
   expectRefusal(await call({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
   expectRefusal(await call({ ops: ['locker:write', 'locker:admin'] }), 403, 'MISSING_OPS')
   for (const sync of ['', '&sync=true'])
-    expectRefusal(await house.send('POST', `${BASE}?receipt_id=${locker.receiptId}${sync}`), 422, 'validation_error')
-  expect(await statusOf(house, locker)).toBeNull()
-  const own = await house.locker(evmIdentity())
+    expectRefusal(await instance.send('POST', `${BASE}?receipt_id=${locker.receiptId}${sync}`), 422, 'validation_error')
+  expect(await statusOf(instance, locker)).toBeNull()
+  const own = await instance.locker(evmIdentity())
   await own.put('a', 'a')
-  expect((await attest(house, own)).attestation.file_count).toBe(1)
+  expect((await attest(instance, own)).attestation.file_count).toBe(1)
 })
 
 it('T-10 a signer may attest so many times a minute', async () => {
@@ -51,8 +51,8 @@ it('T-10 a signer may attest so many times a minute', async () => {
   await strict.close()
 })
 
-it('ENV-12 AMB-04 AMB-94 the envelope must name the receipt of the query, which is checked before any lookup', async () => {
-  const another = await house.receipt(locker.owner)
+it('ENV-12 AMB-04 the envelope must name the receipt of the query, which is checked before any lookup', async () => {
+  const another = await instance.receipt(locker.owner)
   const unknown = `rcpt_${'0'.repeat(32)}`
   for (const receiptId of [another, unknown, '']) expectRefusal(await call({ receiptId }), 401, 'RECEIPT_ID_MISMATCH')
   const path = `${BASE}?receipt_id=${unknown}`
@@ -70,7 +70,7 @@ it('ATT-07 LOCK-09 the query must have a receipt id that has a locker, and may h
     expectRefusal(await call({ path: `${BASE}?receipt_id=${receiptId}&sync=${sync}` }), 422, 'validation_error')
   expect((await call({ path: `${BASE}?receipt_id=${receiptId}&sync=false` })).status).toBe(202)
   expect((await call({ path: `${BASE}?receipt_id=${receiptId}&sync=true` })).status).toBe(200)
-  const bare = await house.receipt(locker.owner)
+  const bare = await instance.receipt(locker.owner)
   for (const sync of ['', '&sync=true'])
     expectRefusal(await call({ path: `${BASE}?receipt_id=${bare}${sync}`, receiptId: bare }), 404, 'locker_not_found')
 })

@@ -11,7 +11,7 @@ import { expectChain, queueToAttest, statusOf } from './attest.ts'
 const PROGRAM = new URL('./programs/attest-until-killed.ts', import.meta.url)
 
 forEachDatabase('a gateway that is killed in the middle of attesting', (database) => {
-  it('STATE-09 T-18 EVID-10 leaves its job to another gateway, which makes exactly one statement', {
+  it('STATE-09 EVID-10 leaves its job to another gateway, which makes exactly one statement', {
     tags: ['nightly'],
   }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))

@@ -14,26 +14,26 @@ import { askToAttest, attest, expectChain, type HeldStorage, heldStorage } from 
 const names = ({ attestation }: AttestAnswer) => attestation.files.map(({ filename }) => filename)
 
 forEachDatabaseInGate('many requests to attest at one gateway', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   let storage: HeldStorage
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const locker = forEachTest(() => instance.locker(ed25519Identity()))
   beforeAll(async () => {
     storage = await heldStorage()
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder }
-    house = await openTestGateway(variables, { providers: storage.providers })
+    instance = await openTestGateway(variables, { providers: storage.providers })
   })
   afterAll(async () => {
-    await house.close()
+    await instance.close()
     await storage.remove()
   })
 
-  it('T-18 EVID-10 EVID-11 EVID-01 make one chain, and each answer has the file that its caller confirmed', async () => {
+  it('T-18 EVID-10 make one chain, and each answer has the file that its caller confirmed', async () => {
     const callers = Array.from({ length: 10 }, async (_, i) => {
       await locker.put(`file-${i}`, `bytes of ${i}`)
-      expect(names(await attest(house, locker))).toContain(`file-${i}`)
+      expect(names(await attest(instance, locker))).toContain(`file-${i}`)
     })
     await Promise.all(callers)
-    const records = await expectChain(house, locker)
+    const records = await expectChain(instance, locker)
     expect(records.at(-1)!.file_count).toBe(10)
     expect(new Set(records.map(({ file_count }) => file_count)).size).toBe(records.length)
   })
@@ -42,43 +42,43 @@ forEachDatabaseInGate('many requests to attest at one gateway', (database) => {
     await locker.put('a', 'a')
     const before = storage.asked()
     const held = storage.hold()
-    const asking = Array.from({ length: 20 }, () => attest(house, locker))
+    const asking = Array.from({ length: 20 }, () => attest(instance, locker))
     await held.began
     held.letGo()
     const answers = await Promise.all(asking)
     expect(storage.asked() - before).toBe(1)
     expect(new Set(answers.map(({ attestation }) => JSON.stringify(attestation))).size).toBe(1)
-    expect(await expectChain(house, locker)).toHaveLength(1)
+    expect(await expectChain(instance, locker)).toHaveLength(1)
   })
 
   it('T-17 do not share a run that read the locker before the last change', async () => {
     await locker.put('a', 'a')
     const held = storage.hold()
-    const early = attest(house, locker)
+    const early = attest(instance, locker)
     await held.began
     await locker.put('b', 'b')
-    const late = attest(house, locker)
+    const late = attest(instance, locker)
     held.letGo()
     expect([names(await early), names(await late)]).toEqual([['a'], ['a', 'b']])
-    await expectChain(house, locker)
+    await expectChain(instance, locker)
   })
 
   it('T-17 attest a file as it was read, even if it is replaced meanwhile', async () => {
     await locker.put('a', 'before')
     const held = storage.hold()
-    const answer = attest(house, locker)
+    const answer = attest(instance, locker)
     await held.began
     await locker.put('a', 'after', { confirm: false })
     held.letGo()
     expect((await answer).attestation.files).toMatchObject([{ filename: 'a', size_bytes: 6 }])
-    expectRefusal(await askToAttest(house, locker), 409, 'EMPTY_FILE_LIST')
+    expectRefusal(await askToAttest(instance, locker), 409, 'EMPTY_FILE_LIST')
   })
 })
 
 describe('two gateways with one database and one storage', () => {
   let database: FreshDatabase
   let storages: [HeldStorage, HeldStorage]
-  let houses: [TestGateway, TestGateway]
+  let instances: [TestGateway, TestGateway]
   let lockers: [TestLocker, TestLocker]
   beforeAll(async () => {
     database = await createFreshDatabase('postgres')
@@ -86,17 +86,17 @@ describe('two gateways with one database and one storage', () => {
     storages = [first, await heldStorage(first.folder)]
     const open = ({ providers, folder }: HeldStorage) =>
       openTestGateway({ DATABASE_URL: database.url, STORAGE_DIR: folder }, { providers })
-    houses = [await open(storages[0]), await open(storages[1])]
+    instances = [await open(storages[0]), await open(storages[1])]
   })
   afterAll(async () => {
-    for (const house of houses) await house.close()
+    for (const instance of instances) await instance.close()
     await storages[0].remove()
     await database.drop()
   })
   beforeEach(async () => {
     const owner = ed25519Identity()
-    const locker = await houses[0].locker(owner)
-    lockers = [locker, await houses[1].locker(owner, { receiptId: locker.receiptId })]
+    const locker = await instances[0].locker(owner)
+    lockers = [locker, await instances[1].locker(owner, { receiptId: locker.receiptId })]
   })
 
   /** Starts a run at both gateways and holds each between reading and writing. */
@@ -110,10 +110,10 @@ describe('two gateways with one database and one storage', () => {
     await second.began
     return { one, two, letGo: [first.letGo, second.letGo] as const }
   }
-  const attestAt = (i: 0 | 1) => attest(houses[i], lockers[i])
+  const attestAt = (i: 0 | 1) => attest(instances[i], lockers[i])
   const forceAt = async (i: 0 | 1) => {
     const body = { receipt_id: lockers[i].receiptId, force: true }
-    return (await houses[i].send<AttestAnswer>('POST', '/v1/internal/attest', body)).body
+    return (await instances[i].send<AttestAnswer>('POST', '/v1/internal/attest', body)).body
   }
 
   it('T-18 make one statement if both read the same files', async () => {
@@ -124,7 +124,7 @@ describe('two gateways with one database and one storage', () => {
     letGo[0]()
     expect(await one).toEqual({ ...made, unchanged: true, verify_url: (await one).verify_url })
     expect(made.unchanged).toBe(false)
-    expect(await expectChain(houses[0], lockers[0])).toHaveLength(1)
+    expect(await expectChain(instances[0], lockers[0])).toHaveLength(1)
   })
 
   it('T-18 CRON-06 make one new statement if both are forced to at the same time', async () => {
@@ -135,7 +135,7 @@ describe('two gateways with one database and one storage', () => {
     const answers = await Promise.all([one, two])
     expect(answers.map(({ attestation }) => attestation.evidence_seq)).toEqual([2, 2])
     expect(answers.map(({ unchanged }) => unchanged).sort()).toEqual([false, true])
-    expect(await expectChain(houses[0], lockers[0])).toHaveLength(2)
+    expect(await expectChain(instances[0], lockers[0])).toHaveLength(2)
   })
 
   it('T-18 T-17 order two statements by when the locker was read, or keep only the later one', async () => {
@@ -153,6 +153,6 @@ describe('two gateways with one database and one storage', () => {
     expect((await overtaken.two).attestation).toMatchObject({ evidence_seq: 3, file_count: 4 })
     overtaken.letGo[0]()
     expect(await overtaken.one).toMatchObject({ unchanged: true, attestation: { evidence_seq: 3, file_count: 4 } })
-    expect(await expectChain(houses[0], lockers[0])).toHaveLength(3)
+    expect(await expectChain(instances[0], lockers[0])).toHaveLength(3)
   })
 })

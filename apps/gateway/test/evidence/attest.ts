@@ -8,22 +8,22 @@ import type { StatementTable } from '../../src/db/schema.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
 
 export function askToAttest<Body = AttestAnswer>(
-  house: TestGateway,
+  instance: TestGateway,
   { owner, receiptId }: Pick<TestLocker, 'owner' | 'receiptId'>,
   { sync = true, who = owner }: { sync?: boolean; who?: Identity } = {},
 ): Promise<Reply<Body>> {
   const path = `/v1/storage/attest?receipt_id=${receiptId}${sync ? '&sync=true' : ''}`
-  return house.call<Body>(who, { method: 'POST', path, ops: ['locker:attest'], receiptId })
+  return instance.call<Body>(who, { method: 'POST', path, ops: ['locker:attest'], receiptId })
 }
 
-export async function attest(house: TestGateway, locker: TestLocker): Promise<AttestAnswer> {
-  const { status, body } = await askToAttest(house, locker)
+export async function attest(instance: TestGateway, locker: TestLocker): Promise<AttestAnswer> {
+  const { status, body } = await askToAttest(instance, locker)
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
 
-export async function queueToAttest(house: TestGateway, locker: TestLocker): Promise<AttestQueued> {
-  const { status, body } = await askToAttest<AttestQueued>(house, locker, { sync: false })
+export async function queueToAttest(instance: TestGateway, locker: TestLocker): Promise<AttestQueued> {
+  const { status, body } = await askToAttest<AttestQueued>(instance, locker, { sync: false })
   expect(status, JSON.stringify(body)).toBe(202)
   return body
 }
@@ -38,8 +38,8 @@ export async function statementsOf(
 }
 
 /** Expects statements 1..n without a gap, each with the digest of the one before it, all of one proof, no nonce twice. */
-export async function expectChain(house: TestGateway, locker: TestLocker): Promise<Attestation[]> {
-  const records = (await statementsOf(house, locker)).map(({ record }) => JSON.parse(record) as Attestation)
+export async function expectChain(instance: TestGateway, locker: TestLocker): Promise<Attestation[]> {
+  const records = (await statementsOf(instance, locker)).map(({ record }) => JSON.parse(record) as Attestation)
   const bodies = records.map(({ envelope }) => envelope!.body)
   expect(bodies.map(({ sequence }) => sequence)).toEqual(bodies.map((_, i) => i + 1))
   const digests = records.map(({ envelope }) => envelope!.statement_digest)

@@ -11,38 +11,38 @@ import { attest, expectChain, statusOf } from './attest.ts'
 const source = () => ({ stream: Readable.from([Buffer.from('fetched')]), contentType: null, size: null, finalUrl: '' })
 
 forEachDatabase('attesting after every confirmation', (database) => {
-  let house: TestGateway
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  let instance: TestGateway
+  const locker = forEachTest(() => instance.locker(ed25519Identity()))
   beforeAll(async () => {
     const variables = { DATABASE_URL: database.url, AUTO_REATTEST: 'true' }
-    house = await openTestGateway(variables, { fetchSource: async () => source() })
+    instance = await openTestGateway(variables, { fetchSource: async () => source() })
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
   /** Runs the jobs that are due once confirmations have been gathered. */
   async function drain() {
-    house.clock.advance(2)
-    return house.gateway.context.queue.drain()
+    instance.clock.advance(2)
+    return instance.gateway.context.queue.drain()
   }
-  const records = () => expectChain(house, locker)
+  const records = () => expectChain(instance, locker)
 
-  it('FILE-32 EVT-03 AMB-59 makes a statement, even the first one, without a pending stub', async () => {
-    await upload(house, locker, 'a', 'a')
-    expect((await confirm(house, locker, 'a')).status).toBe(200)
-    expect(await statusOf(house, locker)).toBeNull()
+  it('FILE-32 EVT-03 makes a statement, even the first one, without a pending stub', async () => {
+    await upload(instance, locker, 'a', 'a')
+    expect((await confirm(instance, locker, 'a')).status).toBe(200)
+    expect(await statusOf(instance, locker)).toBeNull()
     await drain()
     expect(await records()).toHaveLength(1)
-    await upload(house, locker, 'b', 'b')
-    await confirm(house, locker, 'b')
+    await upload(instance, locker, 'b', 'b')
+    await confirm(instance, locker, 'b')
     await drain()
     expect((await records()).map(({ file_count }) => file_count)).toEqual([1, 2])
   })
 
-  it('FILE-32 SHAPE-24 makes one statement for a whole batch, and none if nothing was confirmed', async () => {
+  it('FILE-32 FILE-25 makes one statement for a whole batch, and none if nothing was confirmed', async () => {
     const names = ['a', 'b', 'c']
-    for (const name of names) await upload(house, locker, name, name)
+    for (const name of names) await upload(instance, locker, name, name)
     await locker.put('closely followed', 'by the batch')
-    const reattest = async () => (await confirmBatch(house, locker, [...names, 'unknown'])).body.reattest
+    const reattest = async () => (await confirmBatch(instance, locker, [...names, 'unknown'])).body.reattest
     expect(await reattest()).toBe('queued')
     expect(await reattest()).toBe('skipped')
     await drain()
@@ -51,7 +51,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([4])
   })
 
-  it('FILE-32 EVT-03 T-34 the same bytes uploaded again make no statement, by job or on request', async () => {
+  it('FILE-32 EVT-03 the same bytes uploaded again make no statement, by job or on request', async () => {
     await locker.put('a', 'a')
     await drain()
     const [first] = await records()
@@ -59,7 +59,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
       await locker.put('a', 'a')
       await drain()
     }
-    expect(await attest(house, locker)).toMatchObject({ unchanged: true, attestation: { evidence_seq: 1 } })
+    expect(await attest(instance, locker)).toMatchObject({ unchanged: true, attestation: { evidence_seq: 1 } })
     await locker.put('a', 'other')
     await locker.put('a', 'a')
     await drain()
@@ -73,10 +73,10 @@ forEachDatabase('attesting after every confirmation', (database) => {
     const { receiptId, lockerId, owner } = locker
     const body = { locker_id: lockerId, receipt_id: receiptId, source_url: 'https://source.example/f' }
     const call = { method: 'POST', path: '/v1/files/fetch-and-store', ops: ['locker:write'], receiptId, lockerId, body }
-    expect((await house.call(owner, call)).status).toBe(200)
+    expect((await instance.call(owner, call)).status).toBe(200)
     await drain()
     expect(await records()).toHaveLength(1)
-    const session = await openTestSession(house, locker, { files: [{ filename: 'one' }, { filename: 'two' }] })
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'one' }, { filename: 'two' }] })
     await session.raw(0, 'one')
     await session.raw(0, 'two', { file: 1 })
     await session.finalize()
@@ -88,19 +88,19 @@ forEachDatabase('attesting after every confirmation', (database) => {
     await locker.put('a', 'a')
     await locker.call(['locker:write'], 'DELETE', '/files/a')
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
-    expect(await statusOf(house, locker)).toBeNull()
+    expect(await statusOf(instance, locker)).toBeNull()
   })
 })
 
 describe('a gateway with AUTO_REATTEST off', () => {
   it('FILE-32 EVT-03 attests only on request', async () => {
-    const house = await openTestGateway()
-    const locker = await house.locker(ed25519Identity())
-    await upload(house, locker, 'a', 'a')
-    expect((await confirmBatch<ConfirmedFiles>(house, locker, ['a'])).body.reattest).toBe('off')
-    house.clock.advance(2)
-    await house.gateway.context.queue.drain()
-    expect(await statusOf(house, locker)).toBeNull()
-    await house.close()
+    const instance = await openTestGateway()
+    const locker = await instance.locker(ed25519Identity())
+    await upload(instance, locker, 'a', 'a')
+    expect((await confirmBatch<ConfirmedFiles>(instance, locker, ['a'])).body.reattest).toBe('off')
+    instance.clock.advance(2)
+    await instance.gateway.context.queue.drain()
+    expect(await statusOf(instance, locker)).toBeNull()
+    await instance.close()
   })
 })

@@ -16,45 +16,45 @@ interface Refusal {
 }
 
 forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   let storage: WatchedStorage
   let locker: TestLocker
   beforeAll(async () => {
     storage = await watchedStorage()
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder, ATTEST_CHECK_MODE: 'bytes_hashed' }
-    house = await openTestGateway(variables, { providers: storage.providers })
+    instance = await openTestGateway(variables, { providers: storage.providers })
   })
   afterAll(async () => {
-    await house.close()
+    await instance.close()
     await storage.remove()
   })
   beforeEach(async () => {
-    locker = await house.locker(ed25519Identity())
+    locker = await instance.locker(ed25519Identity())
     for (const name of ['a', 'b', 'c']) await locker.put(name, `bytes of ${name}`)
     storage.reads.length = 0
   })
-  const pathOf = (filename: string) => objectPath(house, locker, filename)
+  const pathOf = (filename: string) => objectPath(instance, locker, filename)
   const changedFiles = async () => {
-    const reply = await askToAttest<Refusal>(house, locker)
+    const reply = await askToAttest<Refusal>(instance, locker)
     expectRefusal(reply, 409, 'CONTENT_HASH_CHANGED')
     return reply.body.details
   }
 
-  it('EVID-13 AMB-34 names its check mode, and reads every confirmed object once per statement', async () => {
+  it('EVID-13 names its check mode, and reads every confirmed object once per statement', async () => {
     await locker.put('unconfirmed', 'x', { confirm: false })
-    const { attestation } = await attest(house, locker)
+    const { attestation } = await attest(instance, locker)
     expect(attestation).toMatchObject({ check_mode: 'bytes_hashed', file_count: 3, manifest_file_count: 4 })
     expect(attestation.envelope!.body.check_mode).toBe('bytes_hashed')
     expect(storage.reads).toHaveLength(3)
-    await attest(house, locker)
+    await attest(instance, locker)
     expect(storage.reads).toHaveLength(3)
     await locker.put('d', 'd')
-    await attest(house, locker)
+    await attest(instance, locker)
     // One of these reads is the confirmation of the new file.
     expect(storage.reads).toHaveLength(3 + 1 + 4)
   })
 
-  it('AMB-34 AMB-44 T-17 fails if bytes changed on the disk, names the files, and writes nothing', async () => {
+  it('EVID-13 INT-05 fails if bytes changed on the disk, names the files, and writes nothing', async () => {
     const path = await pathOf('b')
     const original = await readFile(path)
     await writeFile(path, Buffer.from(original).fill('x'))
@@ -62,20 +62,20 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     await appendFile(await pathOf('c'), ' and more')
     await truncate(await pathOf('a'), 3)
     expect(await changedFiles()).toEqual({ filenames: ['a', 'b', 'c'], count: 3 })
-    expect(await statusOf(house, locker)).toBeNull()
+    expect(await statusOf(instance, locker)).toBeNull()
     // In a job it is a dead letter, and leaves no stub.
-    await queueToAttest(house, locker)
-    expect((await house.gateway.context.queue.drain()).dead).toBe(1)
-    expect(await statusOf(house, locker)).toBeNull()
+    await queueToAttest(instance, locker)
+    expect((await instance.gateway.context.queue.drain()).dead).toBe(1)
+    expect(await statusOf(instance, locker)).toBeNull()
     await locker.put('a', 'new bytes')
     await locker.call(['locker:write'], 'DELETE', '/files/c')
     await writeFile(path, original)
-    expect((await attest(house, locker)).attestation.files.map(({ filename }) => filename)).toEqual(['a', 'b'])
+    expect((await attest(instance, locker)).attestation.files.map(({ filename }) => filename)).toEqual(['a', 'b'])
   })
 
   it('T-17 attests the files as they are at the end, if they change while bytes are read', async () => {
     const held = storage.holdRead()
-    const answer = attest(house, locker)
+    const answer = attest(instance, locker)
     await held.began
     await locker.put('b', 'newer bytes')
     await locker.put('d', 'one more')
@@ -90,9 +90,9 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     expect(check_mode).toBe('bytes_hashed')
   })
 
-  it('T-31 answers 503 if storage is down, not that bytes changed', async () => {
+  it('T-139 answers 503 if storage is down, not that bytes changed', async () => {
     storage.failRead()
-    expectRefusal(await askToAttest(house, locker), 503, 'STORAGE_UNAVAILABLE')
-    expect((await attest(house, locker)).attestation.file_count).toBe(3)
+    expectRefusal(await askToAttest(instance, locker), 503, 'STORAGE_UNAVAILABLE')
+    expect((await attest(instance, locker)).attestation.file_count).toBe(3)
   })
 })

@@ -1,7 +1,7 @@
 // What anybody may ask a gateway for, and what keeps it from costing too much.
 
 import type { Endpoint } from '@svc/api/endpoint'
-import type { StrangerRequest } from '@svc/devnet/services/flood'
+import type { AnonymousRequest } from '@svc/devnet/services/flood'
 
 /** What a stranger may know of a gateway. */
 export interface Known {
@@ -16,7 +16,7 @@ export interface Known {
 }
 
 export interface Bound {
-  request(known: Known): StrangerRequest
+  request(known: Known): AnonymousRequest
   /**
    * `address`: each counts, and an address may send so many a minute. `work`: what is answered from memory is free, and
    * what has to be worked out counts. `none`: it is answered from memory or by a short query.
@@ -174,7 +174,7 @@ export const UNDECLARED: Readonly<Record<string, Bound>> = {
     request: () => ({ method: 'POST', path: '/dev/chains/faucet', body: { namespace: 'eip155', address: ADDRESS } }),
   },
   'a preflight': { ...free('/v1/storage/request', 'OPTIONS'), status: 204 },
-  'a preflight of the tus door': { ...free(`/v1/tus/${TOKEN}`, 'OPTIONS'), status: 204 },
+  'a preflight of the tus endpoint': { ...free(`/v1/tus/${TOKEN}`, 'OPTIONS'), status: 204 },
   'an upgrade': {
     limit: 'none',
     request: () => ({ path: '/v1/keys', headers: { connection: 'upgrade', upgrade: 'websocket' } }),
@@ -188,8 +188,8 @@ export const UNDECLARED: Readonly<Record<string, Bound>> = {
       headers: Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`x-${i}`, '1'])),
     }),
   },
-  'the S3 door without a signature': { ...free('/s3/bucket/key', 'PUT', 'bytes'), status: 403 },
-  'the S3 door with a key that does not exist': {
+  'the S3 endpoint without a signature': { ...free('/s3/bucket/key', 'PUT', 'bytes'), status: 403 },
+  'the S3 endpoint with a key that does not exist': {
     limit: 'address',
     status: 403,
     request: () => ({

@@ -18,7 +18,7 @@ import { ed25519Identity } from '@svc/devnet/services/test-gateway'
 import { countRows, tableNames } from '@svc/devnet/table-names'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type EvidenceHouse, openEvidenceHouse } from '../views/evidence/evidence-house.ts'
+import { type EvidenceGateway, openEvidenceGateway } from '../views/evidence/evidence-gateway.ts'
 import { BOUNDS, type Bound, boundsOf, type Known, UNDECLARED } from './bounds.ts'
 
 /** Requests that an address may send in a minute, and that it sends. */
@@ -28,7 +28,7 @@ const TIMES = 10
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-exhaustion-'))
 let chains: LocalChains
 let nodes: FaultyNode[]
-let house: EvidenceHouse
+let instance: EvidenceGateway
 let known: Known
 /** The SQL of this gateway since it started. */
 const statements: string[] = []
@@ -51,11 +51,11 @@ beforeAll(async () => {
     TRUSTED_PROXIES: '127.0.0.1,::1',
     RATE_LIMITS: `address=${PER_MINUTE}/min`,
   }
-  house = await openEvidenceHouse(variables, { now })
+  instance = await openEvidenceGateway(variables, { now })
   statements.length = 0
-  const locker = await house.filled({ 'a.txt': 'one' })
-  const { record } = await house.state(locker)
-  while (await house.gateway.context.publishLog()) {}
+  const locker = await instance.filled({ 'a.txt': 'one' })
+  const { record } = await instance.state(locker)
+  while (await instance.gateway.context.publishLog()) {}
   const quote = await requestQuote()
   const [leg] = quote.accepts
   known = {
@@ -69,7 +69,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   vi.restoreAllMocks()
-  await house?.close()
+  await instance?.close()
   await stopNodes()
   rmSync(dataDir, { recursive: true })
 })
@@ -83,14 +83,14 @@ const stopNodes = () => {
 const BUYER = { 'x-forwarded-for': '10.2.0.1' }
 
 async function requestQuote(): Promise<Quote> {
-  return (await house.send<Quote>('POST', '/v1/storage/request', { units: 1 }, BUYER)).body
+  return (await instance.send<Quote>('POST', '/v1/storage/request', { units: 1 }, BUYER)).body
 }
 
 /** Returns the id of the receipt. */
 async function buy(): Promise<string> {
   const quote = await requestQuote()
   const body = { pay_req_id: quote.extensions.svc.info.pay_req_id, tx_sig: await payLeg(chains, quote.accepts[0]!) }
-  const { body: confirmed } = await house.send<Confirmation>('POST', '/v1/storage/confirm', body, BUYER)
+  const { body: confirmed } = await instance.send<Confirmation>('POST', '/v1/storage/confirm', body, BUYER)
   return confirmed.receipt.receipt_id
 }
 
@@ -99,8 +99,8 @@ it('T-140 every bound that is written down is of an endpoint that anybody may ca
   expect(names).toEqual(expect.arrayContaining(Object.keys(BOUNDS)))
 })
 
-it('T-146 requests for its state that arrive together share one look', async () => {
-  const { providers } = house.gateway.context
+it('T-10 requests for its state that arrive together share one look', async () => {
+  const { providers } = instance.gateway.context
   const look = providers.health.bind(providers)
   const gate = Promise.withResolvers<void>()
   const looks = vi.spyOn(providers, 'health').mockImplementation(() => gate.promise.then(look))
@@ -108,7 +108,7 @@ it('T-146 requests for its state that arrive together share one look', async () 
   const noteArrival = () => void arrived++
   subscribe('http.server.request.start', noteArrival)
   try {
-    const flooded = flood(house.gateway.url, { path: '/health/ready' }, { times: 20, address: '10.1.0.1' })
+    const flooded = flood(instance.gateway.url, { path: '/health/ready' }, { times: 20, address: '10.1.0.1' })
     await expect.poll(() => arrived).toBe(20)
     gate.resolve()
     expect(await flooded).toEqual({ served: Array(20).fill(200), limited: 0 })
@@ -119,15 +119,15 @@ it('T-146 requests for its state that arrive together share one look', async () 
   }
 })
 
-it('T-144 callers who are not known are refused without a byte of a long body', async () => {
+it('T-11 callers who are not known are refused without a byte of a long body', async () => {
   const long = gatewayEndpoints.filter(
     ({ auth, maxBodyBytes, takesBytes }) => auth !== 'public' && (takesBytes || maxBodyBytes !== undefined),
   )
   expect(long.map(({ name }) => name)).toContain('createFiles')
-  const s3 = { name: 'the S3 door', method: 'PUT', path: '/s3/bucket/key' }
+  const s3 = { name: 'the S3 endpoint', method: 'PUT', path: '/s3/bucket/key' }
   for (const { name, method, path } of [...long, s3]) {
     const target = path.replace(/\{\+?\w+\}/g, 'x')
-    const socket = connect(Number(new URL(house.gateway.url).port), '127.0.0.1').setEncoding('latin1')
+    const socket = connect(Number(new URL(instance.gateway.url).port), '127.0.0.1').setEncoding('latin1')
     socket.write(`${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n`)
     const [answer] = await once(socket, 'data')
     expect(answer, name).toMatch(/^HTTP\/1\.1 4\d\d /)
@@ -135,10 +135,10 @@ it('T-144 callers who are not known are refused without a byte of a long body', 
   }
 })
 
-it('T-144 the signature of an envelope is checked before its long body is read', async () => {
-  const { lockerId, receiptId } = await house.locker(ed25519Identity())
+it('T-11 the signature of an envelope is checked before its long body is read', async () => {
+  const { lockerId, receiptId } = await instance.locker(ed25519Identity())
   const path = `/v1/lockers/${lockerId}/files/batch`
-  const { headers } = house.sign(ed25519Identity(), {
+  const { headers } = instance.sign(ed25519Identity(), {
     method: 'POST',
     path,
     body: {},
@@ -146,7 +146,7 @@ it('T-144 the signature of an envelope is checked before its long body is read',
     lockerId,
     receiptId,
   })
-  const request = httpRequest(house.gateway.url + path, {
+  const request = httpRequest(instance.gateway.url + path, {
     method: 'POST',
     headers: { ...headers, 'content-length': 1_000_000 },
   })
@@ -164,7 +164,7 @@ describe('a flood of each request', () => {
     descriptors = readdirSync('/proc/self/fd').length
     for (const [name, bound] of Object.entries(bounds)) {
       const request = bound.request(known)
-      const send = (address: string, times: number) => flood(house.gateway.url, request, { times, address })
+      const send = (address: string, times: number) => flood(instance.gateway.url, request, { times, address })
       const from = `10.0.${floods.size}`
       const before = await kept()
       const flooded = await send(`${from}.1`, TIMES)
@@ -189,7 +189,7 @@ describe('a flood of each request', () => {
     await expect.poll(() => process.getActiveResourcesInfo().filter((name) => POOL_WORK.test(name))).toEqual([])
   })
 
-  it('T-147 makes the database read no whole table that grows', expectNoScan)
+  it('T-10 makes the database read no whole table that grows', expectNoScan)
 })
 
 interface Flood extends Flooded {
@@ -203,7 +203,7 @@ const KEPT_OPEN = 60
 const POOL_WORK = /^(FSReq|GetAddrInfo|Hash|Random|PBKDF2|Scrypt|Sign|Zlib)/
 
 async function expectNoScan(): Promise<void> {
-  const { db } = house.gateway.context.database
+  const { db } = instance.gateway.context.database
   const growing = (await tableNames(db as Kysely<unknown>)).filter((name) => !SMALL_TABLES.includes(name))
   const file = globSync('*.{db,sqlite}', { cwd: dataDir })[0] as string
   using database = new DatabaseSync(join(dataDir, file), { readOnly: true })
@@ -249,9 +249,9 @@ function rowsIn({ rows = {} }: Bound, table: string): number {
 async function kept() {
   const isDatabase = /\.(db|sqlite)(-wal|-shm|-journal)?$/
   // Otherwise it is written ten seconds later, when others are measured.
-  await house.gateway.context.egress.save()
+  await instance.gateway.context.egress.save()
   return {
-    rows: await countRows(house.gateway.context.database.db as Kysely<unknown>),
+    rows: await countRows(instance.gateway.context.database.db as Kysely<unknown>),
     files: readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter((name) => !isDatabase.test(name)),
     calls: nodes.reduce((sum, { calls }) => sum + calls.length, 0),
   }

@@ -7,13 +7,13 @@ import { readExpectedHash } from '../../src/files/name-files.ts'
 import { findFile } from '../../src/files/store.ts'
 import { lockerRow, storeFile } from './files.ts'
 
-const house = forAllTests(() => openTestGateway({ BASE_URL: 'https://storage.example/svc' }))
-const locker = forEachTest(() => house.locker(ed25519Identity()))
+const instance = forAllTests(() => openTestGateway({ BASE_URL: 'https://storage.example/svc' }))
+const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
 const create = (body: unknown) => locker.call<UrlSet>(['locker:write'], 'POST', '/files', body)
-const rowOf = (filename: string) => findFile(house.gateway.context.database.db, locker.lockerId, filename)
+const rowOf = (filename: string) => findFile(instance.gateway.context.database.db, locker.lockerId, filename)
 
-it('FILE-01 FILE-07 FILE-08 FILE-11 LIM-01 LIM-02 GEN-06 GEN-07 AMB-67 creating a file answers 200 with URLs on the base URL', async () => {
+it('FILE-08 LIM-02 creating a file answers 200 with URLs on the base URL', async () => {
   const { status, headers, body } = await create({ filename: 'docs/a.txt', content_type: 'text/plain' })
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
   expect(body).toEqual({
@@ -31,7 +31,7 @@ it('FILE-01 FILE-07 FILE-08 FILE-11 LIM-01 LIM-02 GEN-06 GEN-07 AMB-67 creating 
   expect(new Set(urls).size).toBe(3)
 })
 
-it('STATE-06 AMB-63 a created file awaits its bytes and has no hash, and a default type', async () => {
+it('STATE-06 FILE-09 a created file awaits its bytes and has no hash, and a default type', async () => {
   expect((await create({ filename: 'new' })).body.upload_headers).toEqual({
     'Content-Type': 'application/octet-stream',
   })
@@ -57,7 +57,7 @@ it('FILE-02 ADD-11 each create without a name, or without a body, gets a new gen
   expect(await rowOf(names[1] as string)).toMatchObject({ content_type: 'text/plain' })
 })
 
-it.each([1, 1440])('FILE-10 FILE-11 LIM-01 LIM-02 create takes a ttl_min of %i', async (ttl_min) => {
+it.each([1, 1440])('FILE-11 LIM-02 create takes a ttl_min of %i', async (ttl_min) => {
   expect((await create({ filename: 'ttl', ttl_min })).body.urls_expire_in_sec).toBe(ttl_min * 60)
 })
 
@@ -66,8 +66,8 @@ it.each([
   ['FILE-10 LIM-01', 'ttl_min', 1441],
   ['FILE-10 LIM-01', 'ttl_min', '30'],
   ['FILE-03 AMB-22', 'filename', 'a:b'],
-  ['AMB-63 T-30', 'content_type', 'text/plain\r\nSet-Cookie: a=b'],
-  ['AMB-73', 'expected_hash', 'ab'],
+  ['FILE-09 T-30', 'content_type', 'text/plain\r\nSet-Cookie: a=b'],
+  ['FILE-23', 'expected_hash', 'ab'],
   ['GEN-08', 'filename', null],
 ])('%s FILE-31 create refuses the %s %j, creates nothing, and says what to do next', async (_, field, value) => {
   const reply = await create({ filename: 'good', [field]: value })
@@ -77,8 +77,8 @@ it.each([
   expect(await rowOf('good')).toBeNull()
 })
 
-it('AMB-24 AMB-73 creating an existing name keeps its bytes, hash and type; the rest is for the next upload', async () => {
-  const before = await storeFile(house, locker, 'a', 'hello')
+it('AMB-24 FILE-23 creating an existing name keeps its bytes, hash and type; the rest is for the next upload', async () => {
+  const before = await storeFile(instance, locker, 'a', 'hello')
   const expected_hash = `SHA256:${'CD'.repeat(32)}`
   const { status, body } = await create({ filename: 'a', content_type: 'text/csv', expected_hash })
   expect([status, body.upload_headers]).toEqual([200, { 'Content-Type': 'text/csv' }])
@@ -95,7 +95,7 @@ interface UrlSets {
 
 const createAll = (body: unknown) => locker.call<UrlSets>(['locker:write'], 'POST', '/files/batch', body)
 
-it('FILE-12 SHAPE-20 batch create answers the URLs of each file in order, with its own type', async () => {
+it('FILE-12 batch create answers the URLs of each file in order, with its own type', async () => {
   const files = [{ filename: 'z.csv', content_type: 'text/csv' }, { filename: 'a/b' }, {}]
   const { status, body } = await createAll({ files, ttl_min: 5 })
   const url = expect.stringMatching(/\/f\/[A-Za-z0-9_-]+$/)
@@ -114,13 +114,13 @@ it('FILE-12 SHAPE-20 batch create answers the URLs of each file in order, with i
 })
 
 it('FILE-12 batch create changes the manifest once, counts only new names, and changes nothing without any', async () => {
-  await storeFile(house, locker, 'kept', 'bytes')
-  const before = await lockerRow(house, locker)
+  await storeFile(instance, locker, 'kept', 'bytes')
+  const before = await lockerRow(instance, locker)
   const names = ['new-1', 'kept', 'new-2'].map((filename) => ({ filename }))
   for (const _ of ['once', 'twice']) {
     expect((await createAll({ files: names })).status).toBe(200)
     const changed = { file_count: before.file_count + 2, manifest_version: before.manifest_version + 1 }
-    expect(await lockerRow(house, locker)).toMatchObject(changed)
+    expect(await lockerRow(instance, locker)).toMatchObject(changed)
   }
 })
 
@@ -128,25 +128,25 @@ it.each([
   ['a name', 'filename', 'a:b'],
   ['a name that comes twice', 'filename', 'good'],
   ['a type', 'content_type', 'nothing'],
-])('SHAPE-20 batch create refuses all for %s, and says which', async (_, field, value) => {
+])('FILE-12 batch create refuses all for %s, and says which', async (_, field, value) => {
   const reply = await createAll({ files: [{ filename: 'good' }, { [field]: value }, { filename: 'good too' }] })
   expectRefusal(reply, 422, 'validation_error')
   expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'files', 1, field] }] })
-  expect(await lockerRow(house, locker)).toMatchObject({ file_count: 0, manifest_version: 0 })
+  expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 0, manifest_version: 0 })
 })
 
-it('SHAPE-20 batch create lists many invalid files, up to a limit', async () => {
+it('FILE-12 batch create lists many invalid files, up to a limit', async () => {
   const reply = await createAll({ files: Array.from({ length: 1000 }, () => ({ filename: 'a:b' })) })
   const { detail } = reply.body as unknown as { detail: { loc: unknown[] }[] }
   expect([detail.length, detail[0]?.loc]).toEqual([20, ['body', 'files', 0, 'filename']])
 })
 
-it('AMB-47 LIM-12 batch create takes 1,000 files at once and no more', async () => {
+it('LIM-12 batch create takes 1,000 files at once and no more', async () => {
   const many = (count: number) => ({ files: Array.from({ length: count }, (_, i) => ({ filename: `many/${i}` })) })
   expectRefusal(await createAll(many(1001)), 422, 'validation_error')
   const { status, body } = await createAll(many(1000))
   expect([status, body.count, new Set(body.files.map(({ upload_url }) => upload_url)).size]).toEqual([200, 1000, 1000])
-  expect((await lockerRow(house, locker)).file_count).toBe(1000)
+  expect((await lockerRow(instance, locker)).file_count).toBe(1000)
 })
 
 const BAD = [{ files: [] }, { files: [null] }, { files: [{}], ttl_min: 0 }]
@@ -157,7 +157,7 @@ it.each(BAD)('FILE-10 FILE-12 batch create refuses %j', async (body) => {
 const hex = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 const anyHex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 })
 
-it('AMB-73 an expected hash is the same with and without prefix, in upper and lower case', () => {
+it('FILE-23 an expected hash is the same with and without prefix, in upper and lower case', () => {
   fc.assert(
     fc.property(fc.mixedCase(anyHex), fc.mixedCase(fc.constant('sha256:')), (spelled, prefix) => {
       const canonical = `sha256:${spelled.toLowerCase()}`
@@ -178,6 +178,6 @@ it.each([
   ['a letter that folds to s', `\u017fha256:${hex}`],
   ['digits of another script', '\u0661'.repeat(64)],
   ['a million digits', '0'.repeat(1_000_000)],
-])('AMB-73 an expected hash of %s is refused', (_, text) => {
+])('FILE-23 an expected hash of %s is refused', (_, text) => {
   expect(readExpectedHash(text)).toBeNull()
 })

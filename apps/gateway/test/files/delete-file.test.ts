@@ -12,66 +12,67 @@ import { objectRow } from '../adapters/http/transfers.ts'
 import { watchedStorage } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 
-const house = forAllTests(openTestGateway)
-const locker = forEachTest(() => house.locker(ed25519Identity()))
+const instance = forAllTests(openTestGateway)
+const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
 const remove = (path: string) => locker.call(['locker:write'], 'DELETE', `/files/${path}`)
 const create = (filename: string) => locker.call(['locker:write'], 'POST', '/files', { filename })
-const statOf = (id: string | null) => house.gateway.context.providers.named('gcs').stat({ id: id as string, ref: null })
+const statOf = (id: string | null) =>
+  instance.gateway.context.providers.named('gcs').stat({ id: id as string, ref: null })
 
-it('FILE-16 SHAPE-23 delete removes the file from list and manifest, and its bytes from the storage', async () => {
-  const { object_id } = await storeFile(house, locker, 'docs/a.txt', 'hello')
-  await storeFile(house, locker, 'kept', 'bytes')
-  const before = await lockerRow(house, locker)
+it('FILE-16 delete removes the file from list and manifest, and its bytes from the storage', async () => {
+  const { object_id } = await storeFile(instance, locker, 'docs/a.txt', 'hello')
+  await storeFile(instance, locker, 'kept', 'bytes')
+  const before = await lockerRow(instance, locker)
   const facts = { locker_id: locker.lockerId, filename: 'docs/a.txt', deleted: true, bytes_removed: true }
   expect((await remove('docs/a.txt')).body).toEqual({ ok: true, ...facts })
   expect([await listed(locker, 'docs/a.txt'), await listed(locker, 'kept')]).toEqual([undefined, expect.anything()])
   const manifest = await locker.call(['locker:read'], 'GET', '/manifest')
   expect(manifest.body).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: before.manifest_version + 1 })
-  expect([await statOf(object_id), await objectRow(house, object_id)]).toEqual([null, undefined])
+  expect([await statOf(object_id), await objectRow(instance, object_id)]).toEqual([null, undefined])
 })
 
 it('FILE-16 a second delete answers 404 and counts nothing twice; the name can be created anew', async () => {
-  await storeFile(house, locker, 'a', 'hello')
+  await storeFile(instance, locker, 'a', 'hello')
   await remove('a')
-  const before = await lockerRow(house, locker)
+  const before = await lockerRow(instance, locker)
   expectRefusal(await remove('a'), 404, 'FILE_NOT_FOUND')
-  expect(await lockerRow(house, locker)).toEqual(before)
+  expect(await lockerRow(instance, locker)).toEqual(before)
   await create('a')
   expect(await listed(locker, 'a')).toMatchObject({ content_hash: null, uploaded_at: null, status: 'awaiting_bytes' })
   expect((await remove('a')).body).toMatchObject({ deleted: true, bytes_removed: true })
-  expect(await lockerRow(house, locker)).toMatchObject({ file_count: 0, total_bytes: 0 })
+  expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 0, total_bytes: 0 })
 })
 
 it('FILE-16 an object that a redirected client may still write is swept later', async () => {
-  const { context } = house.gateway
-  await storeFile(house, locker, 'a', 'hello')
+  const { context } = instance.gateway
+  await storeFile(instance, locker, 'a', 'hello')
   const upload_object_id = await announceObject(context, 'gcs')
   await writable(context.database.db)
     .transaction()
     .execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
   await remove('a')
-  expect(await objectRow(house, upload_object_id)).toMatchObject({ state: 'writing' })
-  house.clock.advance(49 * 3600)
+  expect(await objectRow(instance, upload_object_id)).toMatchObject({ state: 'writing' })
+  instance.clock.advance(49 * 3600)
   await sweepObjects(context)
-  expect(await objectRow(house, upload_object_id)).toBeUndefined()
+  expect(await objectRow(instance, upload_object_id)).toBeUndefined()
 })
 
-it('T-75 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {
-  const seen = await storeFile(house, locker, 'a', 'hello')
+it('T-17 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {
+  const seen = await storeFile(instance, locker, 'a', 'hello')
   const before = `?expected_hash=${seen.content_hash}&expected_uploaded_at=${seen.uploaded_at}`
-  house.clock.advance(60)
-  const { content_hash, uploaded_at } = await storeFile(house, locker, 'a', 'newer')
+  instance.clock.advance(60)
+  const { content_hash, uploaded_at } = await storeFile(instance, locker, 'a', 'newer')
   const refused = await remove(`a${before}`)
   expectRefusal(refused, 412, 'PRECONDITION_FAILED')
   expect(refused.body).toMatchObject({ details: { content_hash, uploaded_at } })
   // The same bytes, uploaded again, are newer as well.
-  house.clock.advance(60)
-  await storeFile(house, locker, 'a', 'hello')
+  instance.clock.advance(60)
+  await storeFile(instance, locker, 'a', 'hello')
   expectRefusal(await remove(`a${before}`), 412, 'PRECONDITION_FAILED')
   expectRefusal(await remove('a?expected_uploaded_at=none'), 412, 'PRECONDITION_FAILED')
   expectRefusal(await remove('a?expected_hash=abc'), 422, 'validation_error')
-  expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5 })
+  expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 1, total_bytes: 5 })
   expect((await remove(`a?expected_hash=${seen.content_hash?.slice('sha256:'.length).toUpperCase()}`)).status).toBe(200)
   await create('b')
   expectRefusal(await remove(`b${before}`), 412, 'PRECONDITION_FAILED')

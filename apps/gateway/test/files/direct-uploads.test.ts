@@ -26,27 +26,27 @@ forEachDatabase('direct uploads', (database) => {
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder }
     return openTestGateway(variables, { providers: onlyProvider({ ...store(), uploadTarget }) })
   }
-  const houses = [forAllTests(open), forAllTests(open)] as const
-  const locker = forEachTest(() => houses[0].locker(ed25519Identity()))
+  const instances = [forAllTests(open), forAllTests(open)] as const
+  const locker = forEachTest(() => instances[0].locker(ed25519Identity()))
 
   async function beginUpload(filename: string, promised = {}): Promise<string> {
-    const { upload } = await createFile(houses[0], locker, filename, promised)
+    const { upload } = await createFile(instances[0], locker, filename, promised)
     expect((await put(upload, '')).status).toBe(307)
     return sent.at(-1) as string
   }
 
   const arrive = (id: string, text: string) =>
     store().write(id, Readable.from([Buffer.from(text)]), { contentType: 'text/plain', size: null })
-  const confirm = (house: TestGateway, filename: string) => confirmIn(house, locker, filename)
-  const pass = (seconds: number) => houses.map((house) => house.clock.advance(seconds))
-  const sweep = (house: TestGateway) => sweepObjects(house.gateway.context)
+  const confirm = (instance: TestGateway, filename: string) => confirmIn(instance, locker, filename)
+  const pass = (seconds: number) => instances.map((instance) => instance.clock.advance(seconds))
+  const sweep = (instance: TestGateway) => sweepObjects(instance.gateway.context)
   const objectOf = (id: string) => store().stat({ id, ref: null })
 
-  it('AMB-58 that are awaited do not make confirmed bytes be read again', async () => {
-    await storeFile(houses[0], locker, 'f', 'known')
+  it('FILE-22 that are awaited do not make confirmed bytes be read again', async () => {
+    await storeFile(instances[0], locker, 'f', 'known')
     await beginUpload('f')
     const reads = storage.reads.length
-    expect((await confirm(houses[0], 'f')).body).toMatchObject({ content_hash: `sha256:${sha256('known')}` })
+    expect((await confirm(instances[0], 'f')).body).toMatchObject({ content_hash: `sha256:${sha256('known')}` })
     expect(storage.reads).toHaveLength(reads)
   })
 
@@ -59,7 +59,7 @@ forEachDatabase('direct uploads', (database) => {
       ids.push(id)
     }
     pass(49 * 3600)
-    const [first, second] = houses
+    const [first, second] = instances
     const confirmed = names.map((name, i) => confirm(i % 2 ? first : second, name))
     await Promise.all([sweep(first), sweep(second), ...confirmed, sweep(first)])
     for (const [i, name] of names.entries()) {
@@ -73,20 +73,20 @@ forEachDatabase('direct uploads', (database) => {
 
   it('T-17 T-50 a reader that began before another gateway adopted the upload finds its bytes', async () => {
     const id = await beginUpload('read')
-    const { context } = houses[0].gateway
-    const before = await rowOf(houses[0], locker, 'read')
+    const { context } = instances[0].gateway
+    const before = await rowOf(instances[0], locker, 'read')
     await arrive(id, 'accepted')
-    expect((await confirm(houses[1], 'read')).status).toBe(200)
-    const found = await currentBytes(context, await lockerRow(houses[0], locker), before)
+    expect((await confirm(instances[1], 'read')).status).toBe(200)
+    const found = await currentBytes(context, await lockerRow(instances[0], locker), before)
     expect(found).toMatchObject({ key: { id }, file: { content_hash: `sha256:${sha256('accepted')}` } })
   })
 
   it('T-50 an upload that never arrived is given up, and the file awaits nothing any more', async () => {
     const id = await beginUpload('never')
     pass(49 * 3600)
-    await Promise.all(houses.map(sweep))
-    expect(await rowOf(houses[0], locker, 'never')).toMatchObject({ object_id: null, upload_object_id: null })
-    const { db } = houses[0].gateway.context.database
+    await Promise.all(instances.map(sweep))
+    expect(await rowOf(instances[0], locker, 'never')).toMatchObject({ object_id: null, upload_object_id: null })
+    const { db } = instances[0].gateway.context.database
     for (const table of ['objects', 'direct_uploads'] as const)
       expect(await db.selectFrom(table).select('object_id').where('object_id', '=', id).execute()).toEqual([])
   })
@@ -94,8 +94,8 @@ forEachDatabase('direct uploads', (database) => {
   it('T-50 AMB-24 of several uploads the newest that arrived counts, in whatever order they arrive', async () => {
     const [first, second, third] = [await beginUpload('f'), await beginUpload('f'), await beginUpload('f')]
     const expectFile = async (bytes: string, object_id: string, upload_object_id: string | null) => {
-      expect((await confirm(houses[1], 'f')).body.content_hash).toBe(`sha256:${sha256(bytes)}`)
-      expect(await rowOf(houses[0], locker, 'f')).toMatchObject({ object_id, upload_object_id })
+      expect((await confirm(instances[1], 'f')).body.content_hash).toBe(`sha256:${sha256(bytes)}`)
+      expect(await rowOf(instances[0], locker, 'f')).toMatchObject({ object_id, upload_object_id })
     }
     await arrive(first, 'one')
     await expectFile('one', first, third)
@@ -103,52 +103,52 @@ forEachDatabase('direct uploads', (database) => {
     await expectFile('three', third, null)
     await arrive(second, 'two')
     pass(49 * 3600)
-    while ((await sweep(houses[1])) > 0);
+    while ((await sweep(instances[1])) > 0);
     await expectFile('three', third, null)
     expect([await objectOf(second), await objectOf(third)]).toEqual([null, expect.anything()])
   })
 
   const restrict = (restriction: string) =>
-    houses[0].send('PUT', `/v1/internal/operations/lockers/${locker.lockerId}/restriction`, {
+    instances[0].send('PUT', `/v1/internal/operations/lockers/${locker.lockerId}/restriction`, {
       restriction,
       reason: 'order 17 of a court',
     })
 
-  it.for(['frozen', 'taken_down'])('T-80 what arrived stays while the locker is %s', async (restriction) => {
+  it.for(['frozen', 'taken_down'])('T-50 what arrived stays while the locker is %s', async (restriction) => {
     const id = await beginUpload('kept')
     expect((await restrict(restriction)).status).toBe(200)
     await arrive(id, 'evidence')
     for (let i = 0; i < 3; i++) {
       pass(49 * 3600)
-      await Promise.all(houses.map(sweep))
+      await Promise.all(instances.map(sweep))
       expect(await objectOf(id)).not.toBeNull()
     }
-    expect(await rowOf(houses[0], locker, 'kept')).toMatchObject({ object_id: null, upload_object_id: id })
+    expect(await rowOf(instances[0], locker, 'kept')).toMatchObject({ object_id: null, upload_object_id: id })
     // A reader that began before the restriction was set.
-    const upload = await findDirectUpload(houses[0].gateway.context.database.db, id)
-    const { context } = houses[0].gateway
-    const before = { ...(await lockerRow(houses[0], locker)), restriction: null }
+    const upload = await findDirectUpload(instances[0].gateway.context.database.db, id)
+    const { context } = instances[0].gateway
+    const before = { ...(await lockerRow(instances[0], locker)), restriction: null }
     expect(await adoptUpload(context, before, upload!)).toEqual({ outcome: 'waiting' })
 
     expect((await restrict('none')).status).toBe(200)
-    expect((await confirm(houses[1], 'kept')).body.content_hash).toBe(`sha256:${sha256('evidence')}`)
+    expect((await confirm(instances[1], 'kept')).body.content_hash).toBe(`sha256:${sha256('evidence')}`)
   })
 
   const rename = (filename: string, new_filename: string) =>
     locker.call(['locker:write'], 'POST', '/files/rename', { files: [{ filename, new_filename }], overwrite: true })
 
   it('T-50 ADD-22 uploads that have arrived or are under way belong to the file under its new name', async () => {
-    const { upload } = await createFile(houses[0], locker, 'old')
+    const { upload } = await createFile(instances[0], locker, 'old')
     const arrived = await beginUpload('old')
     const underWay = await beginUpload('old')
     await arrive(arrived, 'accepted')
     expect((await rename('old', 'new')).status).toBe(200)
     expect((await put(upload, '')).status).toBe(404)
-    expect((await confirm(houses[1], 'new')).body.content_hash).toBe(`sha256:${sha256('accepted')}`)
+    expect((await confirm(instances[1], 'new')).body.content_hash).toBe(`sha256:${sha256('accepted')}`)
     await arrive(underWay, 'later')
     pass(49 * 3600)
-    await Promise.all(houses.map(sweep))
-    expect(await rowOf(houses[0], locker, 'new')).toMatchObject({ object_id: underWay, upload_object_id: null })
+    await Promise.all(instances.map(sweep))
+    expect(await rowOf(instances[0], locker, 'new')).toMatchObject({ object_id: underWay, upload_object_id: null })
   })
 
   it('T-50 ADD-22 what was sent to a file that a rename replaced never becomes the new file', async () => {
@@ -158,23 +158,23 @@ forEachDatabase('direct uploads', (database) => {
     expect((await rename('moved', 'taken')).status).toBe(200)
     await arrive(replaced, 'replaced')
     pass(49 * 3600)
-    await Promise.all(houses.map(sweep))
-    expect(await rowOf(houses[0], locker, 'taken')).toMatchObject({ object_id: moved, upload_object_id: null })
+    await Promise.all(instances.map(sweep))
+    expect(await rowOf(instances[0], locker, 'taken')).toMatchObject({ object_id: moved, upload_object_id: null })
     expect(await objectOf(replaced)).toBeNull()
   })
 
-  it('T-50 T-17 ADD-22 an upload that was found before a rename is not taken by a new file of the old name', async () => {
+  it('T-50 ADD-22 an upload that was found before a rename is not taken by a new file of the old name', async () => {
     const moved = await beginUpload('name')
     await arrive(moved, 'moved')
-    const { context } = houses[0].gateway
+    const { context } = instances[0].gateway
     const found = (await findDirectUpload(context.database.db, moved))!
     await rename('name', 'other')
     const awaited = await beginUpload('name')
-    const row = await lockerRow(houses[0], locker)
+    const row = await lockerRow(instances[0], locker)
     await adoptUpload(context, row, found)
     expect(await giveUpUpload(context, row, found)).toBe(false)
-    expect(await rowOf(houses[0], locker, 'name')).toMatchObject({ object_id: null, upload_object_id: awaited })
-    expect((await confirm(houses[1], 'other')).body.content_hash).toBe(`sha256:${sha256('moved')}`)
+    expect(await rowOf(instances[0], locker, 'name')).toMatchObject({ object_id: null, upload_object_id: awaited })
+    expect((await confirm(instances[1], 'other')).body.content_hash).toBe(`sha256:${sha256('moved')}`)
   })
 
   it('T-36 T-17 once a removal is answered, nothing that the operator sent appears, at either gateway', async () => {
@@ -183,13 +183,13 @@ forEachDatabase('direct uploads', (database) => {
     await locker.call(['locker:admin'], 'POST', '/operators', { pubkey })
     const names = Array.from({ length: 8 }, (_, i) => `file-${i}`)
     const urls = await Promise.all(
-      names.map((name, i) => createFile(houses[(i % 2) as 0 | 1], locker, name, {}, operator)),
+      names.map((name, i) => createFile(instances[(i % 2) as 0 | 1], locker, name, {}, operator)),
     )
     const uploads = urls.map(({ upload }) => put(`${upload}?proxy=1`, 'defaced'))
     const removed = await locker.call(['locker:admin'], 'DELETE', `/operators/${pubkey}`)
     expect(removed.status).toBe(200)
     const stored = async () => {
-      const rows = await Promise.all(names.map((name) => rowOf(houses[0], locker, name)))
+      const rows = await Promise.all(names.map((name) => rowOf(instances[0], locker, name)))
       return rows.filter(({ uploaded_at }) => uploaded_at !== null).map(({ filename }) => filename)
     }
     const before = await stored()

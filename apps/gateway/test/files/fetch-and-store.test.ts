@@ -21,8 +21,8 @@ let answer: RequestListener
 let deadlineMs: number
 const server = forAllTests(() => startTestTlsServer((request, response) => answer(request, response)))
 const fetchSource = (url: string) => openSource(url, { ...server.options, maxBytes: MAX_BYTES, deadlineMs })
-const house = forAllTests(() => openTestGateway({ FILE_LIMITS: `fetch_bytes=${MAX_BYTES}` }, { fetchSource }))
-const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
+const instance = forAllTests(() => openTestGateway({ FILE_LIMITS: `fetch_bytes=${MAX_BYTES}` }, { fetchSource }))
+const locker = forEachTest(() => instance.locker(ed25519Identity(), { operators: [operator] }))
 beforeEach(() => {
   deadlineMs = 30_000
   answer = (_request, response) => response.writeHead(200, { 'content-type': 'application/pdf' }).end('a report')
@@ -31,13 +31,13 @@ beforeEach(() => {
 function fetchAndStore<Body = FetchedFile>(body: object, changes: Partial<SignedCall> = {}, who = locker.owner) {
   const { receiptId, lockerId } = locker
   const call = { method: 'POST', path: '/v1/files/fetch-and-store', body, ops: ['locker:write'], receiptId, lockerId }
-  return house.call<Body>(who, { ...call, ...changes })
+  return instance.call<Body>(who, { ...call, ...changes })
 }
 
 /** The locker is empty, and each object at the provider has a row and is complete. */
 async function expectNothingStored(): Promise<void> {
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: 0, file_count: 0, files: [] })
-  const { database, config } = house.gateway.context
+  const { database, config } = instance.gateway.context
   const noted = await database.db.selectFrom('objects').select(['object_id', 'state']).execute()
   expect(noted.filter(({ state }) => state === 'writing')).toEqual([])
   const entries = await readdir(config.storage.localFolder, { recursive: true, withFileTypes: true })
@@ -66,7 +66,7 @@ it('ADD-60 FILE-26 a fetch that may not replace a file leaves the one that is th
   expect((await fetchAndStore({ ...body, overwrite: true })).status).toBe(200)
 })
 
-it('FILE-26 SHAPE-25 T-17 fetching stores the bytes and confirms them at once', async () => {
+it('FILE-26 T-17 fetching stores the bytes and confirms them at once', async () => {
   const { status, headers, body } = await fetchAndStore({ source_url: `${SOURCE}?page=1` })
   expect(status, JSON.stringify(body)).toBe(200)
   expect(headers.get('cache-control')).toBe('no-store')
@@ -84,7 +84,7 @@ it('FILE-26 SHAPE-25 T-17 fetching stores the bytes and confirms them at once', 
   })
   const recorded = { ...facts, status: 'confirmed', hash_recorded_at: '2026-09-01T12:00:00Z' }
   expect(await entryOf(locker, 'report.pdf')).toMatchObject(recorded)
-  const download = await fetch(house.gateway.url + new URL(body.download_url).pathname)
+  const download = await fetch(instance.gateway.url + new URL(body.download_url).pathname)
   expect([download.headers.get('content-type'), await download.text()]).toEqual(['application/pdf', 'a report'])
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: 1, total_bytes: 8, file_count: 1 })
 })
@@ -111,7 +111,7 @@ it('FILE-26 fetching stores an empty file, and a chunked one without length', as
 })
 
 it('AMB-24 fetching replaces the bytes of an existing name', async () => {
-  await upload(house, locker, 'report.pdf', 'older', { expected_hash: sha256('never') })
+  await upload(instance, locker, 'report.pdf', 'older', { expected_hash: sha256('never') })
   const { body } = await fetchAndStore({ source_url: SOURCE, content_type: 'text/plain' })
   const replaced = { content_hash: body.content_hash, content_type: 'text/plain' }
   expect(await entryOf(locker, 'report.pdf')).toMatchObject(replaced)
@@ -136,7 +136,7 @@ it.each([
   ['/a%2Fb', /^file_/],
   ['/%ff', /^file_/],
   [`/${'x'.repeat(600)}`, /^file_/],
-])('FILE-02 FILE-26 T-06 the name of a file fetched from %s is %s', async (path, name) => {
+])('FILE-02 FILE-26 the name of a file fetched from %s is %s', async (path, name) => {
   const { body } = await fetchAndStore({ source_url: `https://files.example.test${path}` })
   expect(body.filename).toEqual(typeof name === 'string' ? name : expect.stringMatching(name))
   expect(await entryOf(locker, body.filename)).toMatchObject({ status: 'confirmed' })
@@ -147,13 +147,13 @@ it.each([
   ['image/svg+xml; charset="utf-8"', 'image/svg+xml; charset="utf-8"'],
   ['nonsense', 'application/octet-stream'],
   ['text/pl\u00e4in', 'application/octet-stream'],
-])('AMB-63 T-30 the type of a source that says %s is %s', async (said, stored) => {
+])('FILE-09 T-30 the type of a source that says %s is %s', async (said, stored) => {
   answer = (_request, response) =>
     response.writeHead(200, { 'content-length': 2, ...(said && { 'content-type': said }) }).end('ok')
   expect((await fetchAndStore({ source_url: SOURCE })).body.content_type).toBe(stored)
 })
 
-it('FILE-03 FILE-05 FILE-06 AMB-63 FILE-31 a requested name and type of a fetched file must be valid', async () => {
+it('FILE-05 FILE-06 a requested name and type of a fetched file must be valid', async () => {
   const asked = server.asked.length
   const bad = { source_url: SOURCE, filename: '../up', content_type: 'no type' }
   const refused = await fetchAndStore<ErrorReply>(bad)
@@ -188,12 +188,12 @@ it.each<[string, RequestListener, number, RegExp]>([
   deadlineMs = deadline
   await expectRefused({ source_url: SOURCE }, message)
   await expectNothingStored()
-  await upload(house, locker, 'report.pdf', 'kept')
+  await upload(instance, locker, 'report.pdf', 'kept')
   await expectRefused({ source_url: SOURCE }, message)
-  expect((await publicBytes(house, locker, 'report.pdf')).toString()).toBe('kept')
+  expect((await publicBytes(instance, locker, 'report.pdf')).toString()).toBe('kept')
 })
 
-it('AMB-47 FILE-31 a source that is too large answers 413 and leaves nothing, with or without a declared length', async () => {
+it('LIM-12 FILE-31 a source that is too large answers 413 and leaves nothing, with or without a declared length', async () => {
   for (const headers of [{ 'content-length': MAX_BYTES + 1 }, {}]) {
     answer = (_request, response) => response.writeHead(200, headers).end(Buffer.alloc(MAX_BYTES + 1))
     const refused = await fetchAndStore<ErrorReply>({ source_url: SOURCE })
@@ -206,20 +206,23 @@ it('AMB-47 FILE-31 a source that is too large answers 413 and leaves nothing, wi
 it('FILE-29 the connection to the source is closed when storing fails', async () => {
   const stream = Readable.from(['never read'])
   const broken: Context = {
-    ...house.gateway.context,
+    ...instance.gateway.context,
     announceObject: () => Promise.reject(new Error('the database is away')),
     fetchSource: async () => ({ stream, contentType: null, size: null, finalUrl: SOURCE }),
   }
-  const caller = { locker: await lockerRow(house, locker), signer: { role: 'owner', identity: 'me' } } as LockerCaller
+  const caller = {
+    locker: await lockerRow(instance, locker),
+    signer: { role: 'owner', identity: 'me' },
+  } as LockerCaller
   await expect(storeFetched(broken, caller, { source_url: SOURCE }, AbortSignal.abort())).rejects.toThrow(
     'the database is away',
   )
   expect(stream.destroyed).toBe(true)
 })
 
-it('ENV-09 ENV-17 ENV-19 ERR-24 fetching needs an envelope for the locker with locker:write', async () => {
+it('ENV-19 ERR-24 fetching needs an envelope for the locker with locker:write', async () => {
   const asked = server.asked.length
-  const unsigned = await house.send<ErrorReply>('POST', '/v1/files/fetch-and-store', { source_url: SOURCE })
+  const unsigned = await instance.send<ErrorReply>('POST', '/v1/files/fetch-and-store', { source_url: SOURCE })
   expectRefusal(unsigned, 422, 'validation_error')
   expect(unsigned.body.detail[0]?.loc).toEqual(['header', 'X-Svc-Envelope'])
   expectRefusal(await fetchAndStore({}), 422, 'validation_error')
@@ -229,7 +232,7 @@ it('ENV-09 ENV-17 ENV-19 ERR-24 fetching needs an envelope for the locker with l
 })
 
 it('FILE-26 fetching into another locker than the signed one is refused', async () => {
-  const other = await house.locker(locker.owner)
+  const other = await instance.locker(locker.owner)
   const receipt = { source_url: SOURCE, receipt_id: other.receiptId }
   expectRefusal(await fetchAndStore(receipt), 401, 'RECEIPT_ID_MISMATCH')
   expectRefusal(await fetchAndStore({ source_url: SOURCE, locker_id: other.lockerId }), 401, 'LOCKER_ID_MISMATCH')

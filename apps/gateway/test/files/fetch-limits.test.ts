@@ -28,7 +28,7 @@ async function openLocker(at: TestGateway) {
   }
 }
 
-it('FILE-27 FILE-28 T-08 T-124 no address of our network, in any notation, and nothing but https is fetched', async () => {
+it('FILE-27 FILE-28 no address of our network, in any notation, and nothing but https is fetched', async () => {
   const trap = await startTrap()
   onTestFinished(trap.stop)
   const { locker, fetchAndStore } = await openLocker(plain)
@@ -60,7 +60,7 @@ it('LIM-11 T-10 fetching has a limit, counted before anything is fetched', async
 /** Never answers for names that begin with "slow". */
 const dns = forAllTests(() => startDnsServer((hostname) => (hostname.startsWith('slow') ? null : ['127.0.0.1'])))
 const server = forAllTests(() => startTestTlsServer((_request, response) => response.end('hello')))
-const house = forAllTests(() => {
+const instance = forAllTests(() => {
   const resolve = createResolver([dns.address])
   const fetchSource: Overrides['fetchSource'] = (url, maxBytes, signal) =>
     openSource(url, { ...server.options, resolve, maxBytes, signal })
@@ -71,8 +71,8 @@ const house = forAllTests(() => {
 function beginFetch({ owner, receiptId, lockerId }: TestLocker, source_url: string, signal?: AbortSignal) {
   const path = '/v1/files/fetch-and-store'
   const body = { source_url, filename: 'fetched.txt' }
-  const signed = house.sign(owner, { method: 'POST', path, body, ops: ['locker:write'], receiptId, lockerId })
-  return fetch(house.gateway.url + path, {
+  const signed = instance.sign(owner, { method: 'POST', path, body, ops: ['locker:write'], receiptId, lockerId })
+  return fetch(instance.gateway.url + path, {
     method: 'POST',
     headers: { ...signed.headers, 'content-type': 'application/json' },
     body: signed.body as BodyInit,
@@ -97,9 +97,9 @@ async function beginSlowFetches(locker: TestLocker, prefix: string, signal: Abor
 
 const waiting = (prefix: string) => new Set(dns.asked.filter((name) => name.startsWith(`slow-${prefix}-`))).size
 
-it('T-47 an owner who names slow hosts gets a few of them at once, and holds up no stranger', async () => {
-  const locker = await house.locker(ed25519Identity())
-  const stranger = await house.locker(ed25519Identity())
+it('T-35 an owner who names slow hosts gets a few of them at once, and holds up no stranger', async () => {
+  const locker = await instance.locker(ed25519Identity())
+  const stranger = await instance.locker(ed25519Identity())
   const gone = new AbortController()
   const slow = await beginSlowFetches(locker, 'a', gone.signal)
   await expect.poll(slow.settled).toBe(12)
@@ -116,12 +116,12 @@ it('T-47 an owner who names slow hosts gets a few of them at once, and holds up 
   await expect.poll(async () => (await beginFetch(locker, SOURCE)).status).toBe(200)
 })
 
-it('T-47 an owner who names slow hosts shares one limit for all fetches with the others', async () => {
-  const lockers = await Promise.all([1, 2].map(() => house.locker(ed25519Identity())))
+it('T-35 an owner who names slow hosts shares one limit for all fetches with the others', async () => {
+  const lockers = await Promise.all([1, 2].map(() => instance.locker(ed25519Identity())))
   const gone = new AbortController()
   const slow = await Promise.all(lockers.map((locker, i) => beginSlowFetches(locker, `b${i}`, gone.signal)))
   await expect.poll(() => waiting('b0') + waiting('b1')).toBe(6)
-  const third = await house.locker(ed25519Identity())
+  const third = await instance.locker(ed25519Identity())
   expect((await beginFetch(third, SOURCE)).status).toBe(429)
   gone.abort()
   await Promise.all(slow.map(({ done }) => done))

@@ -20,23 +20,23 @@ export async function lockerRow({ gateway }: TestGateway, { lockerId }: TestLock
 }
 
 /** Changes how much the owner of a locker has bought. */
-export async function limitBytes(house: TestGateway, of: TestLocker, storage_limit_bytes: number): Promise<void> {
-  const locker = await lockerRow(house, of)
+export async function limitBytes(instance: TestGateway, of: TestLocker, storage_limit_bytes: number): Promise<void> {
+  const locker = await lockerRow(instance, of)
   const changed = { terms: JSON.stringify({ ...JSON.parse(locker.terms), storage_limit_bytes }) }
-  const { db } = house.gateway.context.database
+  const { db } = instance.gateway.context.database
   await writable(db).updateTable('lockers').set(changed).where('locker_id', '=', of.lockerId).execute()
 }
 
 /** A file with these bytes, as after an upload. */
 export async function storeFile(
-  house: TestGateway,
+  instance: TestGateway,
   to: TestLocker,
   filename: string,
   bytes: string,
   { contentType = 'text/plain', isConfirmed = true } = {},
 ): Promise<FileRow> {
-  const { context } = house.gateway
-  const locker = await lockerRow(house, to)
+  const { context } = instance.gateway
+  const locker = await lockerRow(instance, to)
   const about = { contentType, size: null }
   const object = await writeObject(context, locker.provider, Readable.from([Buffer.from(bytes)]), about)
   const contentHash = isConfirmed ? { contentHash: `sha256:${hash('sha256', bytes)}` } : {}
@@ -53,13 +53,13 @@ export async function storeFile(
 
 /** Inserts many entries. They have no bytes; their facts are invented. */
 export async function insertFiles(
-  house: TestGateway,
+  instance: TestGateway,
   to: TestLocker,
   filenames: readonly string[],
   facts: (index: number) => Partial<FileRow> = () => ({}),
 ): Promise<void> {
-  const { db } = house.gateway.context.database
-  const locker = await lockerRow(house, to)
+  const { db } = instance.gateway.context.database
+  const locker = await lockerRow(instance, to)
   const rows = filenames.map((filename, i) => ({
     ...newFile(locker, { filename, contentType: 'text/plain', expectedHash: null }),
     ...facts(i),
@@ -83,18 +83,18 @@ export interface RawReply {
 
 /** Sends the target as it is. `fetch` would resolve dots and encode. */
 export async function sendRaw(
-  house: TestGateway,
+  instance: TestGateway,
   method: string,
   target: string,
   headers: Record<string, string> = {},
 ): Promise<RawReply> {
-  const response = await beginRaw(house, method, target, headers)
+  const response = await beginRaw(instance, method, target, headers)
   return { status: response.statusCode ?? 0, headers: response.headers, text: (await buffer(response)).toString() }
 }
 
 /** The same, signed. */
-export function callRaw(house: TestGateway, who: Identity, call: SignedCall): Promise<RawReply> {
-  return sendRaw(house, call.method ?? 'GET', call.path, house.sign(who, call).headers)
+export function callRaw(instance: TestGateway, who: Identity, call: SignedCall): Promise<RawReply> {
+  return sendRaw(instance, call.method ?? 'GET', call.path, instance.sign(who, call).headers)
 }
 
 /** Resolves with the headers of the answer. The caller reads the body. */

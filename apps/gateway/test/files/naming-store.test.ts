@@ -61,7 +61,7 @@ forEachDatabaseInGate('files by name', (database) => {
         return files
       })
 
-  it('SHAPE-21 T-06 pages keep each name as it is, in code-point order', async () => {
+  it('FILE-13 T-06 pages keep each name as it is, in code-point order', async () => {
     const names = HOSTILE_FILENAMES.filter(({ accepted }) => accepted).map(({ name }) => name)
     const { locker_id } = await lockerOf('hostile', names)
     await lockerOf('hostile_too', ['a'])
@@ -121,8 +121,8 @@ forEachDatabaseInGate('files by name', (database) => {
 })
 
 forEachDatabaseInGate('concurrent requests in one locker', (database) => {
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+  const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
   const statusOf = async (method: string, path: string, body?: object) =>
     (await locker.call(['locker:write'], method, path, body)).status
@@ -133,8 +133,8 @@ forEachDatabaseInGate('concurrent requests in one locker', (database) => {
 
   /** Compares the locker's totals with its files. */
   async function counted() {
-    const { file_count, total_bytes, manifest_version } = await lockerRow(house, locker)
-    const files = await pageOfFiles(house.gateway.context.database.db, locker.lockerId, null, 10_000)
+    const { file_count, total_bytes, manifest_version } = await lockerRow(instance, locker)
+    const files = await pageOfFiles(instance.gateway.context.database.db, locker.lockerId, null, 10_000)
     expect(file_count).toBe(files.length)
     expect(total_bytes).toBe(files.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0))
     return { file_count, manifest_version }
@@ -156,22 +156,22 @@ forEachDatabaseInGate('concurrent requests in one locker', (database) => {
   })
 
   it('FILE-16 one of many concurrent deletes succeeds, and the bytes are subtracted once', async () => {
-    await storeFile(house, locker, 'a', 'hello')
-    await storeFile(house, locker, 'b', 'bytes that stay')
+    await storeFile(instance, locker, 'a', 'hello')
+    await storeFile(instance, locker, 'b', 'bytes that stay')
     const statuses = await Promise.all(Array.from({ length: 10 }, () => remove('a')))
     expect(statuses.toSorted()).toEqual([200, ...Array(9).fill(404)])
     expect(await counted()).toEqual({ file_count: 1, manifest_version: 3 })
   })
 
-  it('FILE-16 FILE-25 T-17 concurrent creates, uploads, confirmations and deletes leave the counts right', async () => {
+  it('FILE-16 FILE-25 concurrent creates, uploads, confirmations and deletes leave the counts right', async () => {
     const names = ['a', 'b', 'c']
     const rounds = Array.from({ length: 6 }, () => [
       createAll(names),
       createAll(names.toReversed()),
       ...names.map((name) => remove(name)),
-      confirmBatch(house, locker, names).then(({ status }) => status),
-      confirmBatch(house, locker, names.toReversed()).then(({ status }) => status),
-      ...names.map((name) => storeFile(house, locker, name, name, { isConfirmed: false }).then(() => 200)),
+      confirmBatch(instance, locker, names).then(({ status }) => status),
+      confirmBatch(instance, locker, names.toReversed()).then(({ status }) => status),
+      ...names.map((name) => storeFile(instance, locker, name, name, { isConfirmed: false }).then(() => 200)),
     ])
     const statuses = await Promise.all(rounds.flat())
     expect(statuses.filter((status) => status !== 200 && status !== 404)).toEqual([])

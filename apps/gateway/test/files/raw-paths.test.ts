@@ -4,10 +4,10 @@ import { expect, it } from 'vitest'
 import { callRaw, lockerRow, sendRaw, storeFile } from './files.ts'
 
 const NAMES = ['docs/a.txt', 'docs%2Fb.txt', 'é', 'manifest', 'a+b', 'a b']
-const house = forAllTests(openTestGateway)
+const instance = forAllTests(openTestGateway)
 const locker = forAllTests(async () => {
-  const made = await house.locker(ed25519Identity())
-  for (const name of NAMES) await storeFile(house, made, name, `the bytes of ${name}`)
+  const made = await instance.locker(ed25519Identity())
+  for (const name of NAMES) await storeFile(instance, made, name, `the bytes of ${name}`)
   return made
 })
 
@@ -17,7 +17,7 @@ async function call(method: string, path: string, signedPath = path) {
   const { lockerId, owner } = locker
   const base = `/v1/lockers/${lockerId}`
   const envelope = { path: base + signedPath.split('?', 1)[0] }
-  const reply = await callRaw(house, owner, { method, path: base + path, ops: OPS, lockerId, envelope })
+  const reply = await callRaw(instance, owner, { method, path: base + path, ops: OPS, lockerId, envelope })
   return { status: reply.status, body: JSON.parse(reply.text || 'null') }
 }
 
@@ -39,7 +39,7 @@ async function expectRefused(path: string, ...expected: unknown[]): Promise<void
     const { status, body } = await call(method, `/files/${path}`)
     expect([status, body.error, body.detail?.[0].loc[0]], JSON.stringify(body)).toEqual(expected)
   }
-  expect((await lockerRow(house, locker)).file_count).toBe(NAMES.length)
+  expect((await lockerRow(instance, locker)).file_count).toBe(NAMES.length)
 }
 
 const ABSENT = ['DOCS/a.txt', 'docs%252Fa.txt', 'docs/a.txt;x', 'docs/a.txt%20', 'docs/a.txt%3F', 'e%CC%81']
@@ -58,14 +58,14 @@ it.each([
   'docs/a.txt%3A%3A$DATA',
   'docs/a.txt%00',
   'docs/a.txt%0d%0aX:%20y',
-])('T-05 AMB-22 FILE-16 /files/%s is refused for its name', async (path) => {
+])('AMB-22 FILE-16 /files/%s is refused for its name', async (path) => {
   await expectRefused(path, 422, 'validation_error', 'path')
 })
 
 const MALFORMED = ['%', '%zz', 'a%', '%ff', '%C3%28', '%c0%ae', '%ED%A0%80', '%u002e']
 it.each(MALFORMED)('T-05 /files/%s is refused for its encoding', async (path) => {
   await expectRefused(path, 422, 'validation_error', 'path')
-  expect((await sendRaw(house, 'GET', `/v1/r/${locker.receiptId}/f/${path}`)).status).toBe(422)
+  expect((await sendRaw(instance, 'GET', `/v1/r/${locker.receiptId}/f/${path}`)).status).toBe(422)
 })
 
 it.each([
@@ -74,15 +74,15 @@ it.each([
   ['docs/a.txt', 'x/../docs/a.txt'],
   ['%C3%A9', 'e%CC%81'],
   ['docs/a.txt?ttl_min=6', 'docs/a.txt%3Fttl_min=5'],
-])('T-05 AMB-27 a signature for another spelling is refused: sent %s, signed %s', async (sent, signed) => {
+])('T-05 ENV-06 a signature for another spelling is refused: sent %s, signed %s', async (sent, signed) => {
   const { lockerId, owner } = locker
   const base = `/v1/lockers/${lockerId}/files/`
   const call = { path: base + sent, ops: OPS, lockerId, envelope: { path: base + signed } }
-  const { status, text } = await callRaw(house, owner, call)
+  const { status, text } = await callRaw(instance, owner, call)
   expect([status, JSON.parse(text).error]).toEqual([403, 'PATH_MISMATCH'])
 })
 
-it('T-05 AMB-27 a signature over the decoded path is accepted', async () => {
+it('T-05 ENV-06 a signature over the decoded path is accepted', async () => {
   expect((await call('GET', '/files/d%6Fcs/a.txt', '/files/docs/a.txt')).status).toBe(200)
   expect((await call('GET', '/files/%C3%A9', '/files/é')).status).toBe(200)
 })
@@ -103,14 +103,14 @@ it.each([
   ['docs/\u00e9', 400],
 ])('T-05 the invalid target /files/%s is read up to its fragment, or refused', async (path, status) => {
   expect((await call('GET', `/files/${path}`)).status).toBe(status)
-  expect((await sendRaw(house, 'GET', `/v1/r/${locker.receiptId}/f/${path}`)).status).toBe(status)
+  expect((await sendRaw(instance, 'GET', `/v1/r/${locker.receiptId}/f/${path}`)).status).toBe(status)
 })
 
 it('T-05 a request target in absolute form is no way around the checks', async () => {
   const { lockerId, owner } = locker
   const path = `/v1/lockers/${lockerId}/files/docs/a.txt`
-  const { headers } = house.sign(owner, { path, ops: OPS, lockerId })
+  const { headers } = instance.sign(owner, { path, ops: OPS, lockerId })
   const other = `http://other.example/v1/lockers/${lockerId}/files/batch`
-  const reply = await sendRaw(house, 'GET', other, headers)
+  const reply = await sendRaw(instance, 'GET', other, headers)
   expect([reply.status, JSON.parse(reply.text).error]).toEqual([403, 'PATH_MISMATCH'])
 })

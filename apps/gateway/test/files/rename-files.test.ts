@@ -17,19 +17,19 @@ interface Renamed {
 }
 
 forEachDatabase('renaming files', (database) => {
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, AUTO_REATTEST: 'true' }))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, AUTO_REATTEST: 'true' }))
+  const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
-  const db = () => house.gateway.context.database.db
+  const db = () => instance.gateway.context.database.db
   const rename = (files: object[], more: object = {}) =>
     locker.call<Renamed>(['locker:write'], 'POST', '/files/rename', { files, ...more })
   const to = (filename: string, new_filename: string, more: object = {}) => ({ filename, new_filename, ...more })
   const names = async () => (await pageOfFiles(db(), locker.lockerId, null, 100)).map(({ filename }) => filename)
 
   it('ADD-22 a renamed file keeps its object, hash, size and times, and the manifest changes once', async () => {
-    const before = await storeFile(house, locker, 'a.txt', 'hello')
-    await storeFile(house, locker, 'folder/b', 'bytes')
-    const version = (await lockerRow(house, locker)).manifest_version
+    const before = await storeFile(instance, locker, 'a.txt', 'hello')
+    await storeFile(instance, locker, 'folder/b', 'bytes')
+    const version = (await lockerRow(instance, locker)).manifest_version
     const { status, body } = await rename([to('a.txt', 'docs/ü.txt'), to('folder/b', 'b')])
     const facts = { size_bytes: 5, content_hash: before.content_hash, replaced: false }
     const files = [to('a.txt', 'docs/ü.txt', facts), expect.objectContaining(to('folder/b', 'b'))]
@@ -38,11 +38,11 @@ forEachDatabase('renaming files', (database) => {
     expect(await findFile(db(), locker.lockerId, 'docs/ü.txt')).toEqual({ ...before, filename: 'docs/ü.txt' })
     expect(await names()).toEqual(['b', 'docs/ü.txt'])
     const changed = { manifest_version: version + 1, file_count: 2, total_bytes: 10 }
-    expect(await lockerRow(house, locker)).toMatchObject(changed)
+    expect(await lockerRow(instance, locker)).toMatchObject(changed)
   })
 
   it('ADD-22 a URL of the old name opens nothing, and one of the new name opens the same bytes', async () => {
-    await storeFile(house, locker, 'old', 'hello')
+    await storeFile(instance, locker, 'old', 'hello')
     const urlOf = async (name: string) =>
       (await locker.call<{ download_url: string }>(['locker:read'], 'GET', `/files/${name}`)).body.download_url
     const old = await urlOf('old')
@@ -52,42 +52,42 @@ forEachDatabase('renaming files', (database) => {
   })
 
   it('ADD-22 with AUTO_REATTEST a rename of confirmed files queues a new statement', async () => {
-    await storeFile(house, locker, 'a', 'hello')
+    await storeFile(instance, locker, 'a', 'hello')
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'awaited' })
     expect((await rename([to('a', 'b')])).body.reattest).toBe('queued')
     expect((await rename([to('awaited', 'c')])).body.reattest).toBe('skipped')
   })
 
   it('ADD-22 a name that is taken is refused, unless the caller replaces it: then its object is released', async () => {
-    await storeFile(house, locker, 'a', 'hello')
-    const { object_id } = await storeFile(house, locker, 'b', 'longer bytes')
-    const before = await lockerRow(house, locker)
+    await storeFile(instance, locker, 'a', 'hello')
+    const { object_id } = await storeFile(instance, locker, 'b', 'longer bytes')
+    const before = await lockerRow(instance, locker)
     expectRefusal(await rename([to('a', 'b')]), 412, 'PRECONDITION_FAILED')
-    expect(await lockerRow(house, locker)).toEqual(before)
+    expect(await lockerRow(instance, locker)).toEqual(before)
     const { body } = await rename([to('a', 'b')], { overwrite: true })
     expect(body.files[0]).toMatchObject({ new_filename: 'b', replaced: true })
     expect(await names()).toEqual(['b'])
-    expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5 })
-    expect(await objectRow(house, object_id)).toMatchObject({ state: 'released' })
+    expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 1, total_bytes: 5 })
+    expect(await objectRow(instance, object_id)).toMatchObject({ state: 'released' })
   })
 
   it('ADD-22 T-56 bytes of a replaced file that was not confirmed no longer count', async () => {
-    await storeFile(house, locker, 'a', 'hello')
-    await storeFile(house, locker, 'b', 'longer bytes', { isConfirmed: false })
-    await storeFile(house, locker, 'c', 'kept', { isConfirmed: false })
-    expect(await lockerRow(house, locker)).toMatchObject({ unconfirmed_bytes: 16 })
+    await storeFile(instance, locker, 'a', 'hello')
+    await storeFile(instance, locker, 'b', 'longer bytes', { isConfirmed: false })
+    await storeFile(instance, locker, 'c', 'kept', { isConfirmed: false })
+    expect(await lockerRow(instance, locker)).toMatchObject({ unconfirmed_bytes: 16 })
     expect((await rename([to('a', 'b'), to('c', 'd')], { overwrite: true })).status).toBe(200)
-    expect(await lockerRow(house, locker)).toMatchObject({ file_count: 2, total_bytes: 5, unconfirmed_bytes: 4 })
+    expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 2, total_bytes: 5, unconfirmed_bytes: 4 })
   })
 
   it('ADD-22 one that cannot be renamed fails them all, and nothing changes', async () => {
-    await storeFile(house, locker, 'a', 'hello')
-    await storeFile(house, locker, 'b', 'bytes')
-    const before = await lockerRow(house, locker)
+    await storeFile(instance, locker, 'a', 'hello')
+    await storeFile(instance, locker, 'b', 'bytes')
+    const before = await lockerRow(instance, locker)
     const other = `sha256:${'0'.repeat(64)}`
     expectRefusal(await rename([to('a', 'c'), to('missing', 'd')]), 404, 'FILE_NOT_FOUND')
     expectRefusal(await rename([to('a', 'c'), to('b', 'd', { expected_hash: other })]), 412, 'PRECONDITION_FAILED')
-    expect([await names(), await lockerRow(house, locker)]).toEqual([['a', 'b'], before])
+    expect([await names(), await lockerRow(instance, locker)]).toEqual([['a', 'b'], before])
     const { content_hash } = (await findFile(db(), locker.lockerId, 'a'))!
     expect((await rename([to('a', 'c', { expected_hash: content_hash })])).status).toBe(200)
   })
@@ -101,25 +101,25 @@ forEachDatabase('renaming files', (database) => {
     ['a hash that is none', [to('a', 'x', { expected_hash: 'sha256:12' })]],
     ['nothing', []],
   ])('ADD-22 T-06 %s is a 422 that changes nothing', async (_, files) => {
-    await storeFile(house, locker, 'a', 'hello')
-    await storeFile(house, locker, 'b', 'bytes')
+    await storeFile(instance, locker, 'a', 'hello')
+    await storeFile(instance, locker, 'b', 'bytes')
     expectRefusal(await rename(files), 422, 'validation_error')
     expect(await names()).toEqual(['a', 'b'])
   })
 
   it('ADD-22 of two that want one name, one gets it; counts stay right', async () => {
-    await Promise.all(['a', 'b', 'c', 'd'].map((name) => storeFile(house, locker, name, name)))
+    await Promise.all(['a', 'b', 'c', 'd'].map((name) => storeFile(instance, locker, name, name)))
     const replies = await Promise.all(['a', 'b', 'c', 'd'].map((name) => rename([to(name, 'same')])))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412])
     expect((await names()).length).toBe(4)
-    expect(await lockerRow(house, locker)).toMatchObject({ file_count: 4, total_bytes: 4 })
+    expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 4, total_bytes: 4 })
   })
 
   // SQLite has one writer, and nobody waits for a row.
   if (database.dialect === 'postgres')
-    it('T-187 a request that waits for a renamed file does not lock it under its new name', async () => {
+    it('T-17 a request that waits for a renamed file does not lock it under its new name', async () => {
       const { lockerId } = locker
-      for (const name of ['a', 'z']) await storeFile(house, locker, name, name)
+      for (const name of ['a', 'z']) await storeFile(instance, locker, name, name)
       const unlocked = async () => {
         const files = writable(db()).selectFrom('files').select('filename').where('locker_id', '=', lockerId)
         return (await files.forUpdate().skipLocked().execute()).map(({ filename }) => filename)
@@ -140,9 +140,9 @@ forEachDatabase('renaming files', (database) => {
       expect(await waiting).toEqual([null, ['z']])
     })
 
-  it('ADD-22 T-187 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
+  it('ADD-22 T-17 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
     const all = Array.from({ length: 20 }, (_, i) => `${i}`)
-    for (const name of all) await storeFile(house, locker, name, name)
+    for (const name of all) await storeFile(instance, locker, name, name)
     const there = all.map((name) => to(name, `x${name}`))
     const back = all.toReversed().map((name) => to(`x${name}`, name))
     const create = () =>
@@ -157,7 +157,7 @@ forEachDatabase('renaming files', (database) => {
     ])
     const replies = await Promise.all(rounds.flat())
     for (const { status } of replies) expect([200, 404, 412]).toContain(status)
-    const { file_count, total_bytes } = await lockerRow(house, locker)
+    const { file_count, total_bytes } = await lockerRow(instance, locker)
     const files = await pageOfFiles(db(), locker.lockerId, null, 100)
     expect(file_count).toBe(files.length)
     expect(total_bytes).toBe(files.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0))

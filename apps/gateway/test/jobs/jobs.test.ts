@@ -7,24 +7,24 @@ import { openTestSession } from '../adapters/http/sessions/sessions.ts'
 import { storeFile } from '../files/files.ts'
 
 forEachDatabase('jobs', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   let locker: TestLocker
   beforeAll(async () => {
-    house = await openTestGateway({ DATABASE_URL: database.url })
-    locker = await house.locker(ed25519Identity())
-    await house.gateway.context.queue.drain()
+    instance = await openTestGateway({ DATABASE_URL: database.url })
+    locker = await instance.locker(ed25519Identity())
+    await instance.gateway.context.queue.drain()
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
   async function run<Kind extends keyof JobPayloads>(kind: Kind, payload: JobPayloads[Kind]) {
-    const { queue, database } = house.gateway.context
+    const { queue, database } = instance.gateway.context
     await writable(database.db)
       .transaction()
       .execute((tx) => queue.enqueue(tx, kind, payload))
     return queue.drain()
   }
   const count = async (table: 'nonces' | 'rate_limits' | 'objects' | 'attestations' | 'payment_codes') => {
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     return (await db.selectFrom(table).selectAll().execute()).length
   }
 
@@ -35,17 +35,17 @@ forEachDatabase('jobs', (database) => {
     expect(await count('attestations')).toBe(1)
     expect(await run('attest-payment', { receipt_id })).toEqual({ done: 1, failed: 0, dead: 0 })
     expect(await count('payment_codes')).toBe(1)
-    const session = await openTestSession(house, locker, { files: [{ filename: 'b' }] })
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'b' }] })
     await session.raw(0, 'b')
     const { session_id } = session.opened
     expect(await run('finalize-upload', { session_id })).toEqual({ done: 1, failed: 0, dead: 0 })
     expect((await session.status()).body.status).toBe('complete')
   })
 
-  it('T-04 T-10 FILE-16 STATE-13 housekeeping runs on schedule and removes what has expired', async () => {
+  it('T-04 STATE-13 housekeeping runs on schedule and removes what has expired', async () => {
     const limited = await openTestGateway(
       { DATABASE_URL: database.url, RATE_LIMITS: 'signer=60/min' },
-      { now: house.clock.now },
+      { now: instance.clock.now },
     )
     const { context } = limited.gateway
     const own = await limited.locker(ed25519Identity())
@@ -56,7 +56,7 @@ forEachDatabase('jobs', (database) => {
     expect(await count('nonces')).toBeGreaterThan(0)
     expect(await count('rate_limits')).toBeGreaterThan(0)
     const objects = await count('objects')
-    house.clock.advance(3600)
+    instance.clock.advance(3600)
     await context.queue.drain()
     expect(await count('nonces')).toBe(0)
     expect(await count('rate_limits')).toBe(0)
@@ -65,7 +65,7 @@ forEachDatabase('jobs', (database) => {
     expect(await ended.executeTakeFirst()).toEqual({ status: 'failed' })
     // The replaced object is gone; the session's object was released just now.
     expect(await count('objects')).toBe(objects - 1)
-    house.clock.advance(3600)
+    instance.clock.advance(3600)
     await context.queue.drain()
     expect(await count('objects')).toBe(objects - 2)
     await limited.close()

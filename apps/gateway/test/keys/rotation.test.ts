@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Locker } from '../../src/db/schema.ts'
 import type { AttestationRecord } from '../../src/evidence/record.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { revokeKey } from '../../src/views/operator/keys/revoke-key.ts'
+import { revokeKey } from '../../src/views/admin/keys/revoke-key.ts'
 import { runCommand } from '../gateway-process.ts'
 
 const OLD_SEED = '51'.repeat(32)
@@ -81,7 +81,7 @@ describe('rotating the key of two replicas', { shuffle: false }, () => {
     await second.stop()
   })
 
-  it('ADD-37 T-92 under load leaves each receipt one chain of statements, each of a key of its time', async () => {
+  it('ADD-37 T-40 under load leaves each receipt one chain of statements, each of a key of its time', async () => {
     const records: AttestationRecord[] = []
     let isOver = false
     const load = [first, second].map(async ({ context }) => {
@@ -116,7 +116,7 @@ describe('rotating the key of two replicas', { shuffle: false }, () => {
     }
   })
 
-  it('ADD-37 T-40 T-109 is followed offline by who pinned the old key, and undone by no outdated replica', async () => {
+  it('ADD-37 T-40 is followed offline by who pinned the old key, and undone by no outdated replica', async () => {
     const pinnedOld = given(OLD_KEY)
     const trail = `${issuerKeyId(OLD_KEY)} → ${issuerKeyId(newKey)}`
     expect(await keyPinned(second, locker, pinnedOld)).toEqual({ value: 'passed', why: expect.stringContaining(trail) })
@@ -129,7 +129,7 @@ describe('rotating the key of two replicas', { shuffle: false }, () => {
     await expect(startTestGateway(outdated())).rejects.toThrow(`handed over to ${issuerKeyId(newKey)}`)
   })
 
-  it('ADD-39 T-92 a stolen key is revoked: who pinned its list goes on, who pinned it alone stops believing', async () => {
+  it('ADD-39 T-40 a stolen key is revoked: who pinned its list goes on, who pinned it alone stops believing', async () => {
     // The new key vouches in other formats for what the old one stated, until that is known to be stolen.
     const ofFirst = `/v1/storage/dsse?receipt_id=${locker.receipt_id}&sequence=1`
     expect(await read(first, ofFirst)).toMatchObject({ signatures: [{ keyid: issuerKeyId(newKey) }] })

@@ -28,29 +28,29 @@ it('ADD-38 signs with a key in a stock ssh-agent, and waits for it when it is go
   execFileSync('ssh-add', ['-q', keyFile], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: 'ignore' })
   const publicKey = Buffer.from((await readFile(`${keyFile}.pub`, 'utf8')).split(' ')[1] as string, 'base64')
   const hex = publicKey.subarray(-32).toString('hex')
-  const house = await openTestGateway({ STATEMENT_KEY: `ssh-agent:${socket}#public=${hex}` })
-  const locker = await house.locker(ed25519Identity())
+  const instance = await openTestGateway({ STATEMENT_KEY: `ssh-agent:${socket}#public=${hex}` })
+  const locker = await instance.locker(ed25519Identity())
   await locker.put('a.txt', 'one')
-  const { attestation } = await attest(house, locker)
+  const { attestation } = await attest(instance, locker)
   expect(attestation.envelope?.issuer_pubkey).toBe(hex)
   const verify = `/v1/storage/verify?receipt_id=${locker.receiptId}`
-  expect((await house.send('GET', verify)).body).toMatchObject({ verification: { signature_valid: 'passed' } })
+  expect((await instance.send('GET', verify)).body).toMatchObject({ verification: { signature_valid: 'passed' } })
 
   await agent.kill('SIGTERM')
   await locker.put('b.txt', 'two')
-  const refused = await askToAttest<{ error: string }>(house, locker)
+  const refused = await askToAttest<{ error: string }>(instance, locker)
   expect([refused.status, refused.body.error, refused.headers.get('retry-after')]).toEqual([
     503,
     'signing_key_unavailable',
     '5',
   ])
-  expect(await statementsOf(house, locker)).toHaveLength(1)
-  await house.close()
+  expect(await statementsOf(instance, locker)).toHaveLength(1)
+  await instance.close()
 })
 
 type Behaviour = 'good' | 'lie' | 'hang' | 'fail' | 'nonsense'
 
-it('ADD-38 T-91 a signer over HTTP that lies, hangs or fails costs nothing but time', async () => {
+it('ADD-38 T-139 a signer over HTTP that lies, hangs or fails costs nothing but time', async () => {
   const signer = ed25519Signer(new Uint8Array(32).fill(0x52))
   let behaviour: Behaviour = 'good'
   const hanging: ServerResponse[] = []
@@ -67,20 +67,20 @@ it('ADD-38 T-91 a signer over HTTP that lies, hangs or fails costs nothing but t
   const socket = join(folder, 'signer')
   server.listen(socket)
   await once(server, 'listening')
-  const house = await openTestGateway({
+  const instance = await openTestGateway({
     STATEMENT_KEY: `unix:${socket}#public=${toHex(signer.publicKey)}&token=a-token`,
   })
-  const health = async () => (await house.send<Health>('GET', '/health')).body.checks.signing_key
-  const locker = await house.locker(ed25519Identity())
+  const health = async () => (await instance.send<Health>('GET', '/health')).body.checks.signing_key
+  const locker = await instance.locker(ed25519Identity())
   await locker.put('a.txt', 'one')
-  await attest(house, locker)
+  await attest(instance, locker)
   expect(asked).toContainEqual(['Bearer a-token', 'statement'])
   expect(await health()).toBe('ok')
 
   await locker.put('b.txt', 'two')
   for (const bad of ['lie', 'fail', 'nonsense', 'hang'] as const) {
     behaviour = bad
-    const answer = askToAttest<{ error: string }>(house, locker)
+    const answer = askToAttest<{ error: string }>(instance, locker)
     if (bad === 'hang') {
       await expect.poll(() => hanging.length).toBeGreaterThan(0)
       // Nothing is locked while it hangs: the same locker takes files.
@@ -90,14 +90,14 @@ it('ADD-38 T-91 a signer over HTTP that lies, hangs or fails costs nothing but t
     expect([bad, status, body.error, headers.get('retry-after')]).toEqual([bad, 503, 'signing_key_unavailable', '5'])
   }
   behaviour = 'fail'
-  house.clock.advance(60)
+  instance.clock.advance(60)
   await expect.poll(health).toBe('failing')
 
   behaviour = 'good'
-  await attest(house, locker)
-  const statements = await statementsOf(house, locker)
+  await attest(instance, locker)
+  const statements = await statementsOf(instance, locker)
   expect(statements.map(({ sequence }) => sequence)).toEqual([1, 2])
   for (const response of hanging) response.destroy()
   server.close()
-  await house.close()
+  await instance.close()
 })

@@ -47,7 +47,7 @@ forEachDatabase('lockers', (database) => {
     return lockerRecord(made.locker)
   }
 
-  it('LOCK-01 LOCK-03 LOCK-05 LOCK-16 AMB-69 a new locker has the id of its receipt, the payer as owner, and the paid terms', async () => {
+  it('LOCK-03 LOCK-05 a new locker has the id of its receipt, the payer as owner, and the paid terms', async () => {
     const record = await recordOf(orderOf('ann', 'rcpt_test_0001', { tags: ['a', 'ü'] }))
     const files = '/v1/lockers/locker_14fa9d190572/files'
     expect(record).toEqual({
@@ -73,12 +73,12 @@ forEachDatabase('lockers', (database) => {
     })
   })
 
-  it('AMB-69 a term beyond the year 9999 ends with that year', async () => {
+  it('LOCK-14 a term beyond the year 9999 ends with that year', async () => {
     const record = await recordOf(orderOf('eve', 'rcpt_for_ever', { terms: { ttl_days: Number.MAX_SAFE_INTEGER } }))
     expect(record.expires_at).toBe('9999-12-31T23:59:59Z')
   })
 
-  it('LOCK-09 AMB-74 creating a locker again returns the same one, does not count, and changes nothing', async () => {
+  it('LOCK-09 LOCK-02 creating a locker again returns the same one, does not count, and changes nothing', async () => {
     const first = await create(orderOf('bob', 'rcpt_bob', { tags: ['first'], maxPerOwner: 1 }))
     const again = { tags: ['second'], createdAt: CREATED_AT + 9, maxPerOwner: 1 }
     expect(await create(orderOf('bob', 'rcpt_bob', again))).toEqual({ ...first, outcome: 'existing' })
@@ -99,7 +99,7 @@ forEachDatabase('lockers', (database) => {
     expect(await create(orderOf('cat', 'rcpt_cat_2', { maxPerOwner: 2 }))).toMatchObject({ outcome: 'created' })
   })
 
-  it('T-20 ten concurrent creations with a limit of three create and count three lockers', async () => {
+  it('T-18 ten concurrent creations with a limit of three create and count three lockers', async () => {
     const orders = Array.from({ length: 10 }, (_, i) => orderOf('dan', `rcpt_dan_${i}`, { maxPerOwner: 3 }))
     const made = outcomes(await Promise.all(orders.map(create)))
     expect([made.created?.length, made.LOCKER_LIMIT_EXCEEDED?.length]).toEqual([3, 7])
@@ -107,7 +107,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('dan')).toBe(3)
   })
 
-  it('LOCK-09 T-20 ten concurrent creations for one receipt at the limit all get the same locker', async () => {
+  it('LOCK-09 T-18 ten concurrent creations for one receipt at the limit all get the same locker', async () => {
     const made = outcomes(
       await Promise.all(Array.from({ length: 10 }, () => create(orderOf('fay', 'rcpt_fay', { maxPerOwner: 1 })))),
     )
@@ -115,7 +115,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('fay')).toBe(1)
   })
 
-  it('T-20 transactions that create several lockers in opposite orders do not deadlock', async () => {
+  it('T-18 transactions that create several lockers in opposite orders do not deadlock', async () => {
     const ids = ['rcpt_gus_1', 'rcpt_gus_2', 'rcpt_gus_3']
     const createAll = (receiptIds: string[]) =>
       db.transaction().execute(async (tx) => {
@@ -129,7 +129,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('gus')).toBe(3)
   })
 
-  it('AMB-72 T-29 a locker id taken by another receipt is a 409 and overwrites nothing', async () => {
+  it('LOCK-01 T-28 a locker id taken by another receipt is a 409 and overwrites nothing', async () => {
     const { locker_id } = await recordOf(orderOf('hal', 'rcpt_hal'))
     await db.updateTable('lockers').set({ receipt_id: 'rcpt_other' }).where('locker_id', '=', locker_id).execute()
     const made = await create(orderOf('ivy', 'rcpt_hal'))

@@ -18,15 +18,15 @@ const TERMS = '{"gcs":{"storage_limit_bytes":100,"file_limit":3,"ttl_days":10}}'
 let fetchedSize: number | null = 60
 
 forEachDatabase('terms that are enforced', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   beforeAll(async () => {
     const fetchSource = async () => {
       const stream = Readable.from([Buffer.alloc(60)])
       return { stream, contentType: 'text/plain', size: fetchedSize, finalUrl: '' }
     }
-    house = await openTestGateway({ DATABASE_URL: database.url, ENFORCE_TERMS: 'true', TERMS }, { fetchSource })
+    instance = await openTestGateway({ DATABASE_URL: database.url, ENFORCE_TERMS: 'true', TERMS }, { fetchSource })
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
   async function uploadUrl(locker: TestLocker, filename: string): Promise<string> {
     const { status, body } = await locker.call<{ upload_url: string }>(WRITE, 'POST', '/files', {
@@ -34,7 +34,7 @@ forEachDatabase('terms that are enforced', (database) => {
       content_type: 'text/plain',
     })
     expect(status, JSON.stringify(body)).toBe(200)
-    return house.gateway.url + new URL(body.upload_url).pathname
+    return instance.gateway.url + new URL(body.upload_url).pathname
   }
 
   async function upload(url: string, bytes: number, isChunked = false) {
@@ -46,7 +46,7 @@ forEachDatabase('terms that are enforced', (database) => {
   }
 
   async function fetchInto(locker: TestLocker, filename: string) {
-    return house.call(locker.owner, {
+    return instance.call(locker.owner, {
       method: 'POST',
       path: '/v1/files/fetch-and-store',
       body: { source_url: 'https://files.example.test/e.txt', filename },
@@ -59,8 +59,8 @@ forEachDatabase('terms that are enforced', (database) => {
   const record = async (locker: TestLocker) =>
     (await locker.call<{ file_count: number; total_bytes: number }>(['locker:read'], 'GET', '/record')).body
 
-  it('T-56 LOCK-15 ERR-28 bytes beyond what was bought are refused on every way in, and what is there stays', async () => {
-    const locker = await house.locker(ed25519Identity())
+  it('T-56 LOCK-15 bytes beyond what was bought are refused on every way in, and what is there stays', async () => {
+    const locker = await instance.locker(ed25519Identity())
     await locker.put('a', 'x'.repeat(50))
     const url = await uploadUrl(locker, 'b')
     for (const isChunked of [false, true]) {
@@ -75,7 +75,7 @@ forEachDatabase('terms that are enforced', (database) => {
     }
     const tooLarge = { files: [{ filename: 'b', size_bytes: 51 }] }
     expectRefusal(await locker.call(WRITE, 'POST', '/upload-sessions', tooLarge), 507, FULL)
-    const session = await openTestSession(house, locker, { files: [{ filename: 'b' }, { filename: 'c' }] })
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'b' }, { filename: 'c' }] })
     await session.raw(0, 'x'.repeat(51))
     expectRefusal(await session.raw(1, 'x'), 507, FULL)
     await session.raw(0, 'x'.repeat(10), { file: 1 })
@@ -83,15 +83,15 @@ forEachDatabase('terms that are enforced', (database) => {
     expectRefusal(await session.finalize(), 507, FULL)
     expect((await session.status()).body.status).toBe('partial')
     expect(await record(locker)).toMatchObject({ file_count: 3, total_bytes: 60 })
-    expect((await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/a`)).status).toBe(200)
+    expect((await fetch(`${instance.gateway.url}/v1/r/${locker.receiptId}/f/a`)).status).toBe(200)
     expect((await locker.call(WRITE, 'DELETE', '/files/a')).status).toBe(200)
     expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
     expect(await record(locker)).toMatchObject({ file_count: 2, total_bytes: 61 })
-    expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+    expect(await instance.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
   })
 
   it('T-56 more files than were bought are refused, also in batches, and existing names can be replaced', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await instance.locker(ed25519Identity())
     const files = ['a', 'b', 'c', 'd'].map((filename) => ({ filename }))
     expectRefusal(await locker.call(WRITE, 'POST', '/files/batch', { files }), 507, FULL)
     expect((await record(locker)).file_count).toBe(0)
@@ -105,24 +105,24 @@ forEachDatabase('terms that are enforced', (database) => {
     expect((await record(locker)).file_count).toBe(3)
   })
 
-  it('T-56 AMB-69 after the end nothing is written, and everything is read, confirmed and deleted', async () => {
-    const locker = await house.locker(ed25519Identity())
+  it('T-56 LOCK-14 after the end nothing is written, and everything is read, confirmed and deleted', async () => {
+    const locker = await instance.locker(ed25519Identity())
     await locker.put('a', 'a')
     await locker.put('b', 'b', { confirm: false })
-    house.clock.advance(10 * 86_400)
+    instance.clock.advance(10 * 86_400)
     const url = (await locker.call<{ upload_url: string }>(['locker:read'], 'GET', '/files/a')).body.upload_url
-    expectRefusal(await upload(house.gateway.url + new URL(url).pathname, 1), 507, FULL)
+    expectRefusal(await upload(instance.gateway.url + new URL(url).pathname, 1), 507, FULL)
     expectRefusal(await locker.call(WRITE, 'POST', '/files', { filename: 'a' }), 507, FULL)
     expectRefusal(await locker.call(WRITE, 'POST', '/upload-sessions', { files: [{ filename: 'a' }] }), 507, FULL)
     expectRefusal(await fetchInto(locker, 'a'), 507, FULL)
     const query = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'b' })
-    expect((await house.send('POST', `/v1/files/confirm?${query}`)).status).toBe(200)
-    expect(await (await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/b`)).text()).toBe('b')
+    expect((await instance.send('POST', `/v1/files/confirm?${query}`)).status).toBe(200)
+    expect(await (await fetch(`${instance.gateway.url}/v1/r/${locker.receiptId}/f/b`)).text()).toBe('b')
     expect((await locker.call(WRITE, 'DELETE', '/files/a')).status).toBe(200)
   })
 
   it('T-56 writers at the same time never go beyond what was bought', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await instance.locker(ed25519Identity())
     const names = ['a', 'b', 'c']
     const urls = await Promise.all(names.map((name) => uploadUrl(locker, name)))
     const replies = await Promise.all(urls.flatMap((url) => [upload(url, 40), upload(url, 45)]))
@@ -137,31 +137,31 @@ forEachDatabase('terms that are enforced', (database) => {
   })
 })
 
-it('LOCK-14 LOCK-15 LIM-07 ERR-28 AMB-69 the terms of a locker are not enforced by any way of writing, and it outlives them', async () => {
+it('LIM-07 ERR-28 the terms of a locker are not enforced by any way of writing, and it outlives them', async () => {
   const fetchSource = async () => {
     const stream = Readable.from([Buffer.from('fetched bytes')])
     return { stream, contentType: 'text/plain', size: 13, finalUrl: '' }
   }
-  const house = await openTestGateway({}, { fetchSource })
-  const locker = await house.locker(ed25519Identity())
+  const instance = await openTestGateway({}, { fetchSource })
+  const locker = await instance.locker(ed25519Identity())
   const { lockerId, receiptId, put, call } = locker
   const terms = JSON.stringify({ storage_limit_bytes: 1, file_limit: 1, egress_included_bytes: 0, ttl_days: 1 })
-  const { db } = house.gateway.context.database
+  const { db } = instance.gateway.context.database
   await writable(db).updateTable('lockers').set({ terms }).where('locker_id', '=', lockerId).execute()
   await put('a.txt', 'more than one byte')
-  house.clock.advance(400 * 86_400)
-  expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
-  const link = await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)
+  instance.clock.advance(400 * 86_400)
+  expect(await instance.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+  const link = await fetch(`${instance.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)
   expect([link.status, await link.text()]).toEqual([200, 'more than one byte'])
   await put('b.txt', 'more than one file')
   const { body } = await call<{ file_count: number; total_bytes: number }>(['locker:read'], 'GET', '/record')
   expect(body).toMatchObject({ file_count: 2, total_bytes: 36, expires_at: '2027-09-01T12:00:00Z' })
   const files = [{ filename: 'c.txt' }, { filename: 'd.txt' }]
   expect((await call(['locker:write'], 'POST', '/files/batch', { files })).status).toBe(200)
-  const session = await openTestSession(house, locker, { files })
+  const session = await openTestSession(instance, locker, { files })
   for (const file of [0, 1]) expect((await session.raw(0, 'one more file', { file })).status).toBe(200)
   expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ ok: true }, { ok: true }] })
-  const fetched = await house.call(locker.owner, {
+  const fetched = await instance.call(locker.owner, {
     method: 'POST',
     path: '/v1/files/fetch-and-store',
     body: { source_url: 'https://files.example.test/e.txt' },
@@ -170,10 +170,10 @@ it('LOCK-14 LOCK-15 LIM-07 ERR-28 AMB-69 the terms of a locker are not enforced 
     receiptId,
   })
   expect(fetched.status, JSON.stringify(fetched.body)).toBe(200)
-  expect(await (await fetch(`${house.gateway.url}/v1/r/${receiptId}/f/e.txt`)).text()).toBe('fetched bytes')
+  expect(await (await fetch(`${instance.gateway.url}/v1/r/${receiptId}/f/e.txt`)).text()).toBe('fetched bytes')
   expect((await call(['locker:read'], 'GET', '/record')).body).toMatchObject({
     file_count: 5,
     terms: JSON.parse(terms),
   })
-  await house.close()
+  await instance.close()
 })

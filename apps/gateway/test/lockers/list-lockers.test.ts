@@ -24,29 +24,29 @@ function listCall({ gateway }: TestGateway, { identity }: Identity, query = '', 
   return { ...call, envelope: { aud: gateway.url, ...more.envelope } }
 }
 
-const list = (house: TestGateway, who: Identity, query?: string, more?: Partial<SignedCall>) =>
-  house.call<LockerList>(who, listCall(house, who, query, more))
-const receiptsOf = async (house: TestGateway, who: Identity) =>
-  (await list(house, who)).body.lockers.map(({ receipt_id }) => receipt_id)
+const list = (instance: TestGateway, who: Identity, query?: string, more?: Partial<SignedCall>) =>
+  instance.call<LockerList>(who, listCall(instance, who, query, more))
+const receiptsOf = async (instance: TestGateway, who: Identity) =>
+  (await list(instance, who)).body.lockers.map(({ receipt_id }) => receipt_id)
 
 forEachDatabase('the lockers of a wallet', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   beforeAll(async () => {
-    house = await openTestGateway({ DATABASE_URL: database.url })
+    instance = await openTestGateway({ DATABASE_URL: database.url })
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
   it.each([
     ['Ed25519', ed25519Identity],
     ['EVM', evmIdentity],
   ])('ADD-16 are what an %s key paid for, opened or not, newest first', async (_, createOwner) => {
     const owner = createOwner()
-    await house.locker(ed25519Identity())
-    const opened = await house.locker(owner, { tags: ['name:photos'], provider: 'storj' })
+    await instance.locker(ed25519Identity())
+    const opened = await instance.locker(owner, { tags: ['name:photos'], provider: 'storj' })
     await opened.put('a', 'abc')
-    house.clock.advance(1)
-    const unopened = await house.receipt(owner, { provider: 'mongodb' })
-    const { status, body, headers } = await list(house, owner)
+    instance.clock.advance(1)
+    const unopened = await instance.receipt(owner, { provider: 'mongodb' })
+    const { status, body, headers } = await list(instance, owner)
     expect([status, headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([
       200,
       'no-store',
@@ -70,34 +70,34 @@ forEachDatabase('the lockers of a wallet', (database) => {
 
   it('ADD-16 T-55 are also those that a key operates, for as long as it does', async () => {
     const [operator, owner] = [ed25519Identity(), evmIdentity()]
-    const own = await house.locker(operator)
-    house.clock.advance(1)
-    const operated = await house.locker(owner, { operators: [ed25519Identity(), operator] })
-    const { body } = await list(house, operator)
+    const own = await instance.locker(operator)
+    instance.clock.advance(1)
+    const operated = await instance.locker(owner, { operators: [ed25519Identity(), operator] })
+    const { body } = await list(instance, operator)
     expect(body.lockers).toMatchObject([
       { receipt_id: operated.receiptId, role: 'operator', owner: owner.identity },
       { receipt_id: own.receiptId, role: 'owner' },
     ])
     const { identity } = operator
     await operated.call(['locker:admin'], 'DELETE', `/operators/${identity}`)
-    expect(await receiptsOf(house, operator)).toEqual([own.receiptId])
+    expect(await receiptsOf(instance, operator)).toEqual([own.receiptId])
     await operated.call(['locker:admin'], 'POST', '/operators', { pubkey: identity })
     await operated.call(['locker:admin'], 'POST', '/operators', { pubkey: identity })
-    expect(await receiptsOf(house, operator)).toEqual([operated.receiptId, own.receiptId])
+    expect(await receiptsOf(instance, operator)).toEqual([operated.receiptId, own.receiptId])
     // As a process of an earlier release would remove it.
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     await writable(db)
       .updateTable('lockers')
       .set({ operators: '[]' })
       .where('locker_id', '=', operated.lockerId)
       .execute()
-    expect(await receiptsOf(house, operator)).toEqual([own.receiptId])
+    expect(await receiptsOf(instance, operator)).toEqual([own.receiptId])
   })
 
   it('ADD-16 are listed once where the owner is an operator too', async () => {
     const owner = ed25519Identity()
-    const { receiptId } = await house.locker(owner, { operators: [owner] })
-    expect((await list(house, owner)).body.lockers).toMatchObject([{ receipt_id: receiptId, role: 'owner' }])
+    const { receiptId } = await instance.locker(owner, { operators: [owner] })
+    expect((await list(instance, owner)).body.lockers).toMatchObject([{ receipt_id: receiptId, role: 'owner' }])
   })
 
   it('ADD-16 T-55 come in pages without gap or repetition, and no cursor holds a receipt id', async () => {
@@ -105,15 +105,15 @@ forEachDatabase('the lockers of a wallet', (database) => {
     const made: string[] = []
     for (let second = 0; second < 3; second++) {
       for (let i = 0; i < 2; i++) {
-        made.push(await house.receipt(wallet))
-        made.push((await house.locker(ed25519Identity(), { operators: [wallet] })).receiptId)
+        made.push(await instance.receipt(wallet))
+        made.push((await instance.locker(ed25519Identity(), { operators: [wallet] })).receiptId)
       }
-      house.clock.advance(1)
+      instance.clock.advance(1)
     }
     const seen: string[] = []
     const cursors: string[] = []
     for (let cursor = ''; ; ) {
-      const { body } = await list(house, wallet, `&limit=5${cursor && `&cursor=${cursor}`}`)
+      const { body } = await list(instance, wallet, `&limit=5${cursor && `&cursor=${cursor}`}`)
       seen.push(...body.lockers.map(({ receipt_id }) => receipt_id))
       if (body.next_cursor === undefined) break
       cursor = body.next_cursor
@@ -129,34 +129,34 @@ forEachDatabase('the lockers of a wallet', (database) => {
 
   it('T-55 ENV-13 an envelope works once, however the wallet is written', async () => {
     const owner = evmIdentity()
-    const { headers } = house.sign(owner, listCall(house, owner))
-    const send = (wallet: string) => house.send('GET', `/v1/lockers?wallet=${wallet}`, undefined, headers)
+    const { headers } = instance.sign(owner, listCall(instance, owner))
+    const send = (wallet: string) => instance.send('GET', `/v1/lockers?wallet=${wallet}`, undefined, headers)
     expect((await send(owner.identity)).status).toBe(200)
     const upper = `0x${owner.identity.slice(2).toUpperCase()}`
     for (const wallet of [owner.identity, upper]) expectRefusal(await send(wallet), 403, 'NONCE_REPLAYED')
     const again = { envelope: { nonce: 'ab'.repeat(16) } }
     const mixed = { ...owner, identity: upper }
-    expect((await list(house, mixed, '', again)).body.wallet).toBe(owner.identity)
-    expectRefusal(await list(house, owner, '', again), 403, 'NONCE_REPLAYED')
+    expect((await list(instance, mixed, '', again)).body.wallet).toBe(owner.identity)
+    expectRefusal(await list(instance, owner, '', again), 403, 'NONCE_REPLAYED')
   })
 })
 
 describe('a list of lockers', () => {
-  let house: TestGateway
+  let instance: TestGateway
   const owner = ed25519Identity()
   let receiptId: string
   beforeAll(async () => {
-    house = await openTestGateway()
-    receiptId = await house.receipt(owner)
+    instance = await openTestGateway()
+    receiptId = await instance.receipt(owner)
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
   it.each([
     ['receipts_payer (payer', purchasesOf],
     ['locker_operators_newest (operator', operatedBy],
   ])('ADD-16 is found by the index %s), so that a million others do not matter', async (index, find) => {
     const explain = ExplainNode.create(undefined, sql`query plan`.toOperationNode())
-    const explained = writable(house.gateway.context.database.db).withPlugin({
+    const explained = writable(instance.gateway.context.database.db).withPlugin({
       transformQuery: ({ node }) => ({ ...node, explain }),
       transformResult: async ({ result }) => result,
     })
@@ -167,14 +167,14 @@ describe('a list of lockers', () => {
   })
 
   const refused = async (who: Identity, query: string, more: Partial<SignedCall>, status: number, code: string) => {
-    const answer = await list(house, who, query, more)
+    const answer = await list(instance, who, query, more)
     expectRefusal(answer, status, code)
     expect(JSON.stringify(answer.body)).not.toContain(receiptId)
   }
 
   it('T-55 is for the wallet that signed, and for nobody else', async () => {
     const path = `/v1/lockers?wallet=${owner.identity}`
-    expectRefusal(await house.send('GET', path), 401, 'MISSING_ENVELOPE')
+    expectRefusal(await instance.send('GET', path), 401, 'MISSING_ENVELOPE')
     for (const stranger of [ed25519Identity(), evmIdentity()])
       await refused(stranger, '', { path }, 403, 'SIGNATURE_INVALID')
     const evm = { envelope: { sig_alg: 'secp256k1' as const } }
@@ -197,25 +197,25 @@ describe('a list of lockers', () => {
     ['&cursor=AAAA', 'cursor'],
     [`&cursor=${Buffer.from(`x rcpt_${'0'.repeat(16)}`).toString('base64url')}`, 'cursor'],
   ])('GEN-08 with %s is a 422 that names the field', async (query, field) => {
-    const answer = await list(house, owner, query)
+    const answer = await list(instance, owner, query)
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc: ['query', field] }] })
   })
 })
 
 it('T-55 LIM-11 one address with ever new keys, and one key, are limited', async () => {
-  const house = await openTestGateway({ RATE_LIMITS: 'address=5/min,signer=3/min' })
+  const instance = await openTestGateway({ RATE_LIMITS: 'address=5/min,signer=3/min' })
   const owner = ed25519Identity()
   const statuses = async (who: () => Identity, count: number) => {
     const answers: number[] = []
-    for (let i = 0; i < count; i++) answers.push((await list(house, who())).status)
+    for (let i = 0; i < count; i++) answers.push((await list(instance, who())).status)
     return answers
   }
   expect(await statuses(() => owner, 4)).toEqual([200, 200, 200, 429])
-  house.clock.advance(60)
-  const { db } = house.gateway.context.database
+  instance.clock.advance(60)
+  const { db } = instance.gateway.context.database
   await writable(db).deleteFrom('nonces').execute()
   expect(await statuses(ed25519Identity, 7)).toEqual([200, 200, 200, 200, 200, 429, 429])
   expect(await db.selectFrom('nonces').selectAll().execute()).toHaveLength(5)
-  await house.close()
+  await instance.close()
 })

@@ -46,7 +46,7 @@ describe('a locker that is renewed', () => {
     expect(renewed(10, 300, 1)).toMatchObject({ units: 10, days: 336.5 })
   })
 
-  it('ADD-17 T-43 adds egress and what may be moved to a provider that removes nothing', () => {
+  it('ADD-17 T-34 adds egress and what may be moved to a provider that removes nothing', () => {
     expect(renewed(1, 300, 2).terms.egress_included_bytes).toBe(1500)
     const before = { ...locker(1, 10), terms: JSON.stringify({ ...UNIT, settled_limit_bytes: 1_000_000 }) }
     const { terms } = extended(before, { ...UNIT, settled_limit_bytes: 1_000_000 }, NOW)

@@ -40,7 +40,10 @@ export interface AnchorTestbed {
   node: FaultyNode
   open(variables?: Variables, overrides?: Overrides): Promise<TestGateway>
   /** A gateway in a process of its own, which a test kills. */
-  openProcess(variables: Variables, ...tasks: string[]): Promise<Pick<StartedProcess, 'kill'> & { house: TestGateway }>
+  openProcess(
+    variables: Variables,
+    ...tasks: string[]
+  ): Promise<Pick<StartedProcess, 'kill'> & { instance: TestGateway }>
   /** Keeps the next call of a method waiting. */
   hold(method: string, options?: HoldOptions): Hold
   stop(): Promise<void>
@@ -63,16 +66,16 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
     SHORT_URL_KEY: '0d'.repeat(32),
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
   }
-  const houses: TestGateway[] = []
+  const instances: TestGateway[] = []
   return {
     clock,
     chain: primary.chain,
     chainUrl: primary.url,
     node,
     async open(own = {}, overrides = {}) {
-      const house = await openTestGateway({ ...variables, ...own }, { clock, ...overrides })
-      houses.push(house)
-      return house
+      const instance = await openTestGateway({ ...variables, ...own }, { clock, ...overrides })
+      instances.push(instance)
+      return instance
     },
     async openProcess(given, ...tasks) {
       const PORT = String(await freePort())
@@ -82,7 +85,7 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
         env: { ...variables, ...given, ...own, LOCAL_PROVIDERS: 'gcs' },
       })
       const [url] = await said(/^http\S+$/)
-      return { house: testGatewayOf({ url }, clock), kill }
+      return { instance: testGatewayOf({ url }, clock), kill }
     },
     hold(method, options) {
       const held = holdAt(method, options)
@@ -90,7 +93,7 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
       return held
     },
     async stop() {
-      for (const house of houses) await house.close()
+      for (const instance of instances) await instance.close()
       await node.stop()
       await rates.stop()
       await primary.stop()
@@ -100,26 +103,26 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
 }
 
 /** A locker with one confirmed file. */
-export async function filledLocker(house: TestGateway, owner: Identity = ed25519Identity()): Promise<TestLocker> {
-  const locker = await house.locker(owner)
+export async function filledLocker(instance: TestGateway, owner: Identity = ed25519Identity()): Promise<TestLocker> {
+  const locker = await instance.locker(owner)
   await locker.put('a', 'a')
   return locker
 }
 
 /** A valid call by the owner, with `changes`. */
 export function askToPush<Body = PushAnswer>(
-  house: TestGateway,
+  instance: TestGateway,
   { owner, receiptId }: Pick<TestLocker, 'owner' | 'receiptId'>,
   changes: Partial<SignedCall> = {},
   who: Identity = owner,
 ): Promise<Reply<Body>> {
   const body = { receipt_id: receiptId }
   const call = { method: 'POST', path: '/v1/attest/push', ops: ['locker:attest'], receiptId, body }
-  return house.call<Body>(who, { ...call, ...changes })
+  return instance.call<Body>(who, { ...call, ...changes })
 }
 
-export async function push(house: TestGateway, locker: TestLocker): Promise<PushAnswer> {
-  const { status, body } = await askToPush(house, locker)
+export async function push(instance: TestGateway, locker: TestLocker): Promise<PushAnswer> {
+  const { status, body } = await askToPush(instance, locker)
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
@@ -150,12 +153,12 @@ export function readTransaction(chain: PrimaryChain, tx: string) {
 
 /** Expects that each statement has the anchor of its own transaction or none, and checks the status of the newest. */
 export async function expectAnchors(
-  house: TestGateway,
+  instance: TestGateway,
   chain: PrimaryChain,
   locker: TestLocker,
   published: boolean[],
 ): Promise<Anchor[]> {
-  const statements = await statementsOf(house, locker)
+  const statements = await statementsOf(instance, locker)
   expect(statements.map(({ anchor }) => anchor !== null)).toEqual(published)
   const anchors = statements.flatMap(({ anchor, record }) => {
     if (anchor === null) return []
@@ -165,7 +168,7 @@ export async function expectAnchors(
     expect(JSON.parse(readTransaction(chain, found.tx).instructions.at(-1)!.text).dg).toBe(envelope?.statement_digest)
     return found
   })
-  const standing = await statusOf(house, locker)
+  const standing = await statusOf(instance, locker)
   expect(standing?.status === 'complete').toBe(published.at(-1))
   if (published.at(-1)) expect(standing?.anchor_error).toBeNull()
   return anchors

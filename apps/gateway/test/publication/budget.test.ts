@@ -29,11 +29,11 @@ forEachDatabase('the budget of a receipt', (database) => {
   const locker = forEachTest(() => filledLocker(one))
 
   /** Changes the locker and attests, `times` times. */
-  async function attestChanges(times: number, house = one) {
+  async function attestChanges(times: number, instance = one) {
     const answers = []
     for (let i = 0; i < times; i++) {
       await locker.put('a', crypto.randomUUID())
-      answers.push(await attest(house, locker))
+      answers.push(await attest(instance, locker))
     }
     return answers
   }
@@ -141,18 +141,18 @@ describe('the budget of a day', () => {
     const errors: string[] = []
     const write = (line: string) => void errors.push(line)
     const log = createLog('error', { write, writeSoon: write, flush: () => {} })
-    const house = await testbed.open(
+    const instance = await testbed.open(
       { SPEND_PER_DAY: 'publication=0.000012SOL', PUBLISH: 'statements,payments' },
       { log },
     )
-    const lockers = [await filledLocker(house), await filledLocker(house), await filledLocker(house)]
-    const payment = () => house.send('POST', '/v1/internal/attest-payment', { receipt_id: lockers[0]!.receiptId })
+    const lockers = [await filledLocker(instance), await filledLocker(instance), await filledLocker(instance)]
+    const payment = () => instance.send('POST', '/v1/internal/attest-payment', { receipt_id: lockers[0]!.receiptId })
     const sent = await transactionsOf(testbed.chain, async () => {
       const statuses = []
-      for (const locker of lockers) statuses.push((await attest(house, locker)).push_result)
+      for (const locker of lockers) statuses.push((await attest(instance, locker)).push_result)
       expect(statuses.map(({ status, reason }) => reason ?? status)).toEqual(['pushed', 'pushed', 'daily_budget_used'])
       expect(statuses[2]?.publish_after).toBe('2026-09-02T00:00:00Z')
-      expect(await push(house, lockers[2]!)).toMatchObject({ status: 'deferred' })
+      expect(await push(instance, lockers[2]!)).toMatchObject({ status: 'deferred' })
       expect(await payment()).toMatchObject({
         status: 200,
         body: { recorded: true, publish_after: expect.any(String) },
@@ -160,10 +160,10 @@ describe('the budget of a day', () => {
     })
     expect(sent).toBe(2)
     expect(errors).toEqual([expect.stringContaining('the daily budget is used up')])
-    const health = await house.send<Health>('GET', '/health')
+    const health = await instance.send<Health>('GET', '/health')
     expect(health).toMatchObject({ status: 200, body: { status: 'ok', budgets: { publication: 'used_up' } } })
     expect(health.body.warnings).toEqual([expect.stringContaining('2026-09-02T00:00:00Z')])
-    const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text()
+    const metrics = await (await fetch(`${instance.gateway.url}/metrics`)).text()
     for (const line of [
       'svc_budget_per_day{budget="publication",unit="lamports"} 12000',
       'svc_budget_used{budget="publication",unit="lamports"} 10000',
@@ -175,9 +175,9 @@ describe('the budget of a day', () => {
     }
 
     testbed.clock.advance(13 * 3600)
-    expect(await transactionsOf(testbed.chain, () => house.gateway.context.queue.drain())).toBe(2)
-    await expectAnchors(house, testbed.chain, lockers[2]!, [true])
+    expect(await transactionsOf(testbed.chain, () => instance.gateway.context.queue.drain())).toBe(2)
+    await expectAnchors(instance, testbed.chain, lockers[2]!, [true])
     expect((await payment()).body).not.toHaveProperty('publish_after')
-    expect((await house.send<Health>('GET', '/health')).body.budgets).toMatchObject({ publication: 'ok' })
+    expect((await instance.send<Health>('GET', '/health')).body.budgets).toMatchObject({ publication: 'ok' })
   })
 })

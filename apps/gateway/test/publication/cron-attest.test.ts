@@ -21,16 +21,16 @@ const HOUR = 3600
 const enabledOn = ({ url }: TestDatabase, variables: Variables = {}) =>
   openTestGateway({ DATABASE_URL: url, LOGBOOK_DIR: 'off', CRON_ATTEST_ENABLED: 'true', ...variables })
 
-async function cron(house: TestGateway, body: object = {}): Promise<CronAttestAnswer> {
-  const reply = await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', body)
+async function cron(instance: TestGateway, body: object = {}): Promise<CronAttestAnswer> {
+  const reply = await instance.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', body)
   expect(reply.status, JSON.stringify(reply.body)).toBe(200)
   return reply.body
 }
 
-async function attestedLocker(house: TestGateway, tags: string[] = []): Promise<TestLocker> {
-  const locker = await house.locker(ed25519Identity(), { tags })
+async function attestedLocker(instance: TestGateway, tags: string[] = []): Promise<TestLocker> {
+  const locker = await instance.locker(ed25519Identity(), { tags })
   await locker.put('a', 'a')
-  await attest(house, locker)
+  await attest(instance, locker)
   return locker
 }
 
@@ -38,112 +38,112 @@ const idsOf = ({ results }: CronAttestAnswer) => results.map(({ receipt_id }) =>
 const NOTHING = { selected: 0, attested: 0, pushed: 0, skipped: 0, failed: 0, results: [] }
 
 forEachDatabase('cron-attest', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   beforeAll(async () => {
-    house = await enabledOn(database, { RATE_LIMITS: 'statements=6/day' })
+    instance = await enabledOn(database, { RATE_LIMITS: 'statements=6/day' })
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
   beforeEach(async () => {
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     for (const table of ['attestations', 'statements', 'cron_failures'] as const)
       await writable(db).deleteFrom(table).execute()
   })
 
-  async function openHouse(variables: Variables): Promise<TestGateway> {
+  async function openInstance(variables: Variables): Promise<TestGateway> {
     const other = await enabledOn(database, variables)
     onTestFinished(other.close)
     return other
   }
 
-  it('CRON-01 INT-02 SHAPE-41 does nothing unless it is enabled', async () => {
-    const house = await openHouse({ CRON_ATTEST_ENABLED: 'false' })
-    const locker = await attestedLocker(house)
-    house.clock.advance(100 * HOUR)
-    expect(await cron(house)).toEqual({ ok: true, enabled: false, ...NOTHING })
-    await house.gateway.context.queue.drain()
-    expect(await statementsOf(house, locker)).toHaveLength(1)
+  it('CRON-01 INT-02 does nothing unless it is enabled', async () => {
+    const instance = await openInstance({ CRON_ATTEST_ENABLED: 'false' })
+    const locker = await attestedLocker(instance)
+    instance.clock.advance(100 * HOUR)
+    expect(await cron(instance)).toEqual({ ok: true, enabled: false, ...NOTHING })
+    await instance.gateway.context.queue.drain()
+    expect(await statementsOf(instance, locker)).toHaveLength(1)
   })
 
-  it('CRON-04 FILE-32 T-34 a locker whose files were uploaded again unchanged is looked at once, and gets no statement', async () => {
-    const locker = await attestedLocker(house)
+  it('CRON-04 FILE-32 a locker whose files were uploaded again unchanged is looked at once, and gets no statement', async () => {
+    const locker = await attestedLocker(instance)
     await locker.put('a', 'a')
-    expect(await cron(house)).toMatchObject({ selected: 1, attested: 0, skipped: 1, failed: 0 })
-    expect(await cron(house)).toMatchObject(NOTHING)
-    expect(await statementsOf(house, locker)).toHaveLength(1)
-    house.clock.advance(24 * HOUR)
-    expect(await cron(house)).toMatchObject({ selected: 1, attested: 1 })
-    expect(await expectChain(house, locker)).toHaveLength(2)
+    expect(await cron(instance)).toMatchObject({ selected: 1, attested: 0, skipped: 1, failed: 0 })
+    expect(await cron(instance)).toMatchObject(NOTHING)
+    expect(await statementsOf(instance, locker)).toHaveLength(1)
+    instance.clock.advance(24 * HOUR)
+    expect(await cron(instance)).toMatchObject({ selected: 1, attested: 1 })
+    expect(await expectChain(instance, locker)).toHaveLength(2)
   })
 
-  it('CRON-04 CRON-06 STATE-11 AMB-36 AMB-43 makes the next statement of lockers that have changed or were attested a day ago', async () => {
+  it('CRON-06 STATE-11 makes the next statement of lockers that have changed or were attested a day ago', async () => {
     const [old, changed, fresh] = [
-      await attestedLocker(house),
-      await attestedLocker(house),
-      await attestedLocker(house),
+      await attestedLocker(instance),
+      await attestedLocker(instance),
+      await attestedLocker(instance),
     ]
-    const never = await house.locker(ed25519Identity())
+    const never = await instance.locker(ed25519Identity())
     await never.put('a', 'a')
-    house.clock.advance(24 * HOUR - 1)
-    expect(await cron(house)).toEqual({ ok: true, enabled: true, ...NOTHING })
-    await attest(house, fresh)
-    await house.send('POST', '/v1/internal/attest', { receipt_id: fresh.receiptId, force: true })
-    await house.send('POST', '/v1/internal/attest', { receipt_id: changed.receiptId, force: true })
+    instance.clock.advance(24 * HOUR - 1)
+    expect(await cron(instance)).toEqual({ ok: true, enabled: true, ...NOTHING })
+    await attest(instance, fresh)
+    await instance.send('POST', '/v1/internal/attest', { receipt_id: fresh.receiptId, force: true })
+    await instance.send('POST', '/v1/internal/attest', { receipt_id: changed.receiptId, force: true })
     await changed.put('b', 'b')
-    house.clock.advance(1)
+    instance.clock.advance(1)
     const results = [old, changed].map(({ receiptId }) => ({ receipt_id: receiptId, status: 'attested' }))
-    expect(await cron(house)).toEqual({ ok: true, enabled: true, ...NOTHING, selected: 2, attested: 2, results })
-    const [first, second, ...more] = await expectChain(house, old)
+    expect(await cron(instance)).toEqual({ ok: true, enabled: true, ...NOTHING, selected: 2, attested: 2, results })
+    const [first, second, ...more] = await expectChain(instance, old)
     expect([second!.snapshot_id, more]).toEqual([first!.snapshot_id, []])
-    expect((await expectChain(house, changed)).at(-1)).toMatchObject({ evidence_seq: 3, file_count: 2 })
-    expect(await cron(house)).toMatchObject(NOTHING)
+    expect((await expectChain(instance, changed)).at(-1)).toMatchObject({ evidence_seq: 3, file_count: 2 })
+    expect(await cron(instance)).toMatchObject(NOTHING)
   })
 
-  it('CRON-04 T-173 lets a locker that has had its statements of a day wait until it has one again', async () => {
-    const locker = await attestedLocker(house)
+  it('CRON-04 T-34 lets a locker that has had its statements of a day wait until it has one again', async () => {
+    const locker = await attestedLocker(instance)
     for (let i = 1; i < 6; i++) {
       await locker.put('a', `${i}`)
-      await attest(house, locker)
+      await attest(instance, locker)
     }
     await locker.put('a', 'more')
     const waiting = { receipt_id: locker.receiptId, status: 'RATE_LIMITED' }
-    expect(await cron(house)).toMatchObject({ selected: 1, attested: 0, failed: 1, results: [waiting] })
-    expect(await cron(house)).toMatchObject(NOTHING)
-    house.clock.advance(4 * HOUR)
-    expect(await cron(house)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
-    expect(await expectChain(house, locker)).toHaveLength(7)
+    expect(await cron(instance)).toMatchObject({ selected: 1, attested: 0, failed: 1, results: [waiting] })
+    expect(await cron(instance)).toMatchObject(NOTHING)
+    instance.clock.advance(4 * HOUR)
+    expect(await cron(instance)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
+    expect(await expectChain(instance, locker)).toHaveLength(7)
   })
 
-  it('CRON-03 AMB-43 takes one batch per run, oldest statement first', async () => {
-    const house = await openHouse({ CRON_ATTEST_BATCH_SIZE: '2' })
+  it('CRON-03 CRON-05 takes one batch per run, oldest statement first', async () => {
+    const instance = await openInstance({ CRON_ATTEST_BATCH_SIZE: '2' })
     const lockers: TestLocker[] = []
     for (let i = 0; i < 5; i++) {
-      lockers.push(await attestedLocker(house))
-      house.clock.advance(10)
+      lockers.push(await attestedLocker(instance))
+      instance.clock.advance(10)
     }
-    house.clock.advance(24 * HOUR)
+    instance.clock.advance(24 * HOUR)
     const ids = lockers.map(({ receiptId }) => receiptId)
-    expect(idsOf(await cron(house))).toEqual(ids.slice(0, 2))
-    expect(idsOf(await cron(house))).toEqual(ids.slice(2, 4))
-    expect(idsOf(await cron(house))).toEqual(ids.slice(4))
-    expect(await cron(house)).toMatchObject(NOTHING)
+    expect(idsOf(await cron(instance))).toEqual(ids.slice(0, 2))
+    expect(idsOf(await cron(instance))).toEqual(ids.slice(2, 4))
+    expect(idsOf(await cron(instance))).toEqual(ids.slice(4))
+    expect(await cron(instance)).toMatchObject(NOTHING)
   })
 
-  it('SHAPE-41 lists what is due in a dry run and changes nothing', async () => {
-    const locker = await attestedLocker(house)
-    house.clock.advance(24 * HOUR)
+  it('INT-02 lists what is due in a dry run and changes nothing', async () => {
+    const locker = await attestedLocker(instance)
+    instance.clock.advance(24 * HOUR)
     const results = [{ receipt_id: locker.receiptId, status: 'due' }]
     for (const _ of ['once', 'twice'])
-      expect(await cron(house, { dry_run: true })).toMatchObject({ ...NOTHING, selected: 1, results })
-    expect(await statementsOf(house, locker)).toHaveLength(1)
+      expect(await cron(instance, { dry_run: true })).toMatchObject({ ...NOTHING, selected: 1, results })
+    expect(await statementsOf(instance, locker)).toHaveLength(1)
   })
 
-  it('CRON-05 AMB-43 takes old and unchanged lockers with the filter unchanged', async () => {
-    const house = await openHouse({ CRON_ATTEST_FILTER: 'unchanged' })
-    const [same, changed] = [await attestedLocker(house), await attestedLocker(house)]
+  it('CRON-05 takes old and unchanged lockers with the filter unchanged', async () => {
+    const instance = await openInstance({ CRON_ATTEST_FILTER: 'unchanged' })
+    const [same, changed] = [await attestedLocker(instance), await attestedLocker(instance)]
     await changed.put('b', 'b')
-    expect(await cron(house)).toMatchObject(NOTHING)
-    house.clock.advance(24 * HOUR)
-    expect(idsOf(await cron(house))).toEqual([same.receiptId])
+    expect(await cron(instance)).toMatchObject(NOTHING)
+    instance.clock.advance(24 * HOUR)
+    expect(idsOf(await cron(instance))).toEqual([same.receiptId])
   })
 
   it.each<[string, Variables, chosen: string[][], others: string[][]]>([
@@ -159,80 +159,80 @@ forEachDatabase('cron-attest', (database) => {
       [['tier:gold'], ['a', 'tier:100%']],
       [['gold'], ['tier:silver'], ['tier:100'], ['tier:golden']],
     ],
-  ])('CRON-05 AMB-43 takes lockers %s', async (_, variables, tagged, others) => {
-    const house = await openHouse(variables)
+  ])('CRON-05 takes lockers %s', async (_, variables, tagged, others) => {
+    const instance = await openInstance(variables)
     const chosen: string[] = []
-    for (const tags of tagged) chosen.push((await attestedLocker(house, tags)).receiptId)
-    for (const tags of others) await attestedLocker(house, tags)
-    house.clock.advance(24 * HOUR)
-    expect(idsOf(await cron(house)).sort()).toEqual(chosen.sort())
+    for (const tags of tagged) chosen.push((await attestedLocker(instance, tags)).receiptId)
+    for (const tags of others) await attestedLocker(instance, tags)
+    instance.clock.advance(24 * HOUR)
+    expect(idsOf(await cron(instance)).sort()).toEqual(chosen.sort())
   })
 
   it('CRON-03 CRON-04 pauses a locker that cannot be attested, and goes on with the others', async () => {
-    const house = await openHouse({ CRON_ATTEST_BATCH_SIZE: '1' })
-    const empty = await attestedLocker(house)
-    const fine = await attestedLocker(house)
-    await rm(await objectPath(house, empty, 'a'))
-    house.clock.advance(24 * HOUR)
+    const instance = await openInstance({ CRON_ATTEST_BATCH_SIZE: '1' })
+    const empty = await attestedLocker(instance)
+    const fine = await attestedLocker(instance)
+    await rm(await objectPath(instance, empty, 'a'))
+    instance.clock.advance(24 * HOUR)
     // Both are equally old, so they are ordered by id.
-    const runs = [await cron(house), await cron(house)]
+    const runs = [await cron(instance), await cron(instance)]
     expect(runs.flatMap(({ results }) => results).toSorted((a, b) => (a.status < b.status ? -1 : 1))).toEqual([
       { receipt_id: empty.receiptId, status: 'EMPTY_FILE_LIST' },
       { receipt_id: fine.receiptId, status: 'attested' },
     ])
     expect(runs.map(({ failed }) => failed).sort()).toEqual([0, 1])
-    expect(await cron(house)).toMatchObject(NOTHING)
-    house.clock.advance(HOUR)
-    expect(await cron(house)).toMatchObject({ selected: 1, failed: 1 })
+    expect(await cron(instance)).toMatchObject(NOTHING)
+    instance.clock.advance(HOUR)
+    expect(await cron(instance)).toMatchObject({ selected: 1, failed: 1 })
     await empty.put('b', 'b')
-    house.clock.advance(HOUR)
-    expect(await cron(house)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
-    expect(await house.gateway.context.database.db.selectFrom('cron_failures').selectAll().execute()).toEqual([])
+    instance.clock.advance(HOUR)
+    expect(await cron(instance)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
+    expect(await instance.gateway.context.database.db.selectFrom('cron_failures').selectAll().execute()).toEqual([])
   })
 
-  it('INT-05 AMB-44 answers 503 while storage is down, tells what was done, and attests on the next call', async () => {
+  it('INT-05 answers 503 while storage is down, tells what was done, and attests on the next call', async () => {
     const storage = await watchedStorage()
-    const house = await openTestGateway(
+    const instance = await openTestGateway(
       { DATABASE_URL: database.url, CRON_ATTEST_ENABLED: 'true', ATTEST_CHECK_MODE: 'bytes_hashed' },
       { providers: storage.providers },
     )
-    onTestFinished(house.close)
-    const lockers = [await attestedLocker(house), await attestedLocker(house)]
-    house.clock.advance(24 * HOUR)
+    onTestFinished(instance.close)
+    const lockers = [await attestedLocker(instance), await attestedLocker(instance)]
+    instance.clock.advance(24 * HOUR)
     storage.failRead()
-    const run = await house.send<ErrorBody>('POST', '/v1/internal/cron-attest', {})
+    const run = await instance.send<ErrorBody>('POST', '/v1/internal/cron-attest', {})
     expectRefusal(run, 503, 'STORAGE_UNAVAILABLE')
     expect(run.headers.get('retry-after')).toBe('60')
     expect(run.body.details).toMatchObject({ selected: 2, attested: 1, failed: 1 })
-    house.clock.advance(60)
-    expect(await cron(house)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
-    for (const locker of lockers) expect(await expectChain(house, locker)).toHaveLength(2)
+    instance.clock.advance(60)
+    expect(await cron(instance)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
+    for (const locker of lockers) expect(await expectChain(instance, locker)).toHaveLength(2)
   })
 
   it('T-18 CRON-06 makes one statement for each locker if two runs overlap', async () => {
-    const lockers = [await attestedLocker(house), await attestedLocker(house), await attestedLocker(house)]
-    house.clock.advance(24 * HOUR)
-    await Promise.all([cron(house), cron(house)])
-    for (const locker of lockers) expect(await expectChain(house, locker)).toHaveLength(2)
+    const lockers = [await attestedLocker(instance), await attestedLocker(instance), await attestedLocker(instance)]
+    instance.clock.advance(24 * HOUR)
+    await Promise.all([cron(instance), cron(instance)])
+    for (const locker of lockers) expect(await expectChain(instance, locker)).toHaveLength(2)
   })
 })
 
 describe('the schedule of cron-attest', () => {
   it('CRON-04 starts a run once a minute', async () => {
-    const house = await openTestGateway({ CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_MIN_AGE_HOURS: '1' })
-    const { queue } = house.gateway.context
-    const locker = await attestedLocker(house)
+    const instance = await openTestGateway({ CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_MIN_AGE_HOURS: '1' })
+    const { queue } = instance.gateway.context
+    const locker = await attestedLocker(instance)
     await queue.drain()
-    expect(await statementsOf(house, locker)).toHaveLength(1)
+    expect(await statementsOf(instance, locker)).toHaveLength(1)
     await locker.put('b', 'b')
     await queue.drain()
-    expect(await statementsOf(house, locker)).toHaveLength(1)
-    house.clock.advance(60)
+    expect(await statementsOf(instance, locker)).toHaveLength(1)
+    instance.clock.advance(60)
     await queue.drain()
-    expect(await statementsOf(house, locker)).toHaveLength(2)
-    house.clock.advance(HOUR)
+    expect(await statementsOf(instance, locker)).toHaveLength(2)
+    instance.clock.advance(HOUR)
     await queue.drain()
-    expect(await expectChain(house, locker)).toHaveLength(3)
-    await house.close()
+    expect(await expectChain(instance, locker)).toHaveLength(3)
+    await instance.close()
   })
 })

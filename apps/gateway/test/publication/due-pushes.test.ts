@@ -19,13 +19,13 @@ const LATER = 2 * 3600
 forEachDatabase('a push that is due', (database) => {
   const testbed = useAnchorTestbed()
   const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0' })
-  const house = forAllTests(() => testbed.open(variables()))
+  const instance = forAllTests(() => testbed.open(variables()))
   /** Publishes on request only. */
   const manual = forAllTests(() => testbed.open({ ...variables(), PUBLISH: 'on_request' }))
-  const locker = forEachTest(() => filledLocker(house))
+  const locker = forEachTest(() => filledLocker(instance))
   const later = (seconds: number) => {
     testbed.clock.advance(seconds)
-    return house.gateway.context.queue.drain()
+    return instance.gateway.context.queue.drain()
   }
 
   beforeEach(async () => {
@@ -36,16 +36,16 @@ forEachDatabase('a push that is due', (database) => {
   /** Repeats the job until the queue gives up. */
   async function runOutOfAttempts(): Promise<void> {
     testbed.node.behave(DOWN)
-    await queueToAttest(house, locker)
+    await queueToAttest(instance, locker)
     for (let run = 0; run < 13; run++) await later(LATER)
   }
 
   it('ATT-04 ANCH-11 has no end of attempts: once the chain is back the statement is published, without a request', async () => {
     await runOutOfAttempts()
-    expect(await house.gateway.context.queue.deadLetters()).toEqual([])
+    expect(await instance.gateway.context.queue.deadLetters()).toEqual([])
     testbed.node.behave(honestly)
     expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
     expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(0)
   })
 
@@ -60,8 +60,8 @@ forEachDatabase('a push that is due', (database) => {
 
   it('INT-03 VER-20 shows in the metrics and in attest-health, with its error, until it is published', async () => {
     await runOutOfAttempts()
-    const failed = async () => (await scrape(house.gateway.url)).value('svc_failed_publications')
-    const health = async () => (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.anchors
+    const failed = async () => (await scrape(instance.gateway.url)).value('svc_failed_publications')
+    const health = async () => (await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.anchors
     expect(await failed()).toBe(1)
     expect((await health())?.retrying).toEqual({ count: 1, last_error: expect.stringContaining('rpc_unavailable') })
     testbed.node.behave(honestly)
@@ -73,7 +73,7 @@ forEachDatabase('a push that is due', (database) => {
 
   it('ATT-04 ATT-11 follows a push of the owner that failed, and no push that nobody asked for', async () => {
     await attest(manual, locker)
-    const other = await filledLocker(house)
+    const other = await filledLocker(instance)
     await attest(manual, other)
     testbed.node.behave(DOWN)
     expectRefusal(await askToPush(manual, locker), 502, 'anchor_failed')
@@ -82,8 +82,8 @@ forEachDatabase('a push that is due', (database) => {
     testbed.node.behave(honestly)
     expect(await transactionsOf(testbed.chain, () => later(14))).toBe(0)
     expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
-    await expectAnchors(house, testbed.chain, other, [false])
+    await expectAnchors(instance, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, other, [false])
     expect(await next()).toBeNull()
   })
 
@@ -95,7 +95,7 @@ forEachDatabase('a push that is due', (database) => {
     await attest(manual, locker)
     testbed.node.behave(honestly)
     expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(0)
-    await expectAnchors(house, testbed.chain, locker, [false, false])
+    await expectAnchors(instance, testbed.chain, locker, [false, false])
   })
 
   it('ANCH-11 is queued again when its job was lost, and forgotten when an older release has published the statement', async () => {
@@ -106,10 +106,10 @@ forEachDatabase('a push that is due', (database) => {
     const { db } = manual.gateway.context.database
     const setDue = (push_at: number) =>
       writable(db).updateTable('attestations').set({ push_at }).where('receipt_id', '=', locker.receiptId).execute()
-    const dueAt = async () => (await statusOf(house, locker))?.push_at
+    const dueAt = async () => (await statusOf(instance, locker))?.push_at
     const seconds = Math.floor(testbed.clock.now() / 1000)
     await setDue(seconds + 3600)
-    await push(house, locker)
+    await push(instance, locker)
     expect(await dueAt()).toBeNull()
     await setDue(seconds)
     expect(await transactionsOf(testbed.chain, () => later(15))).toBe(0)

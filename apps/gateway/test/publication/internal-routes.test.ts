@@ -18,22 +18,22 @@ const LATER = 2 * 3600
 forEachDatabase('internal operations that publish', (database) => {
   const testbed = useAnchorTestbed()
   const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0', PUBLISH: 'statements,payments' })
-  const house = forAllTests(() => testbed.open(variables()))
+  const instance = forAllTests(() => testbed.open(variables()))
   /** The chain refuses its memos. */
   const wrong = forAllTests(() => testbed.open({ ...variables(), ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` }))
-  const locker = forEachTest(() => filledLocker(house))
+  const locker = forEachTest(() => filledLocker(instance))
 
-  const post = <Body>(name: string, body: object, of: TestGateway = house) =>
+  const post = <Body>(name: string, body: object, of: TestGateway = instance) =>
     of.send<Body>('POST', `/v1/internal/${name}`, body)
-  const attested = (choice: object = {}, of = house) =>
+  const attested = (choice: object = {}, of = instance) =>
     post<AttestAnswer & ErrorBody>('attest', { receipt_id: locker.receiptId, ...choice }, of)
   const later = (seconds: number) => {
     testbed.clock.advance(seconds)
-    return house.gateway.context.queue.drain()
+    return instance.gateway.context.queue.drain()
   }
 
   it.each([{}, { force: true }])(
-    'INT-05 AMB-44 SHAPE-41 attest %j answers 502 while the chain is away, and the repeated call publishes the same statement',
+    'INT-05 INT-02 attest %j answers 502 while the chain is away, and the repeated call publishes the same statement',
     async (choice) => {
       testbed.node.behave(DOWN)
       for (const _ of ['first', 'second']) {
@@ -45,7 +45,7 @@ forEachDatabase('internal operations that publish', (database) => {
       testbed.node.behave(honestly)
       const { status, body } = await attested(choice)
       expect([status, body.unchanged, body.push_result.status]).toEqual([200, true, 'pushed'])
-      await expectAnchors(house, testbed.chain, locker, [true])
+      await expectAnchors(instance, testbed.chain, locker, [true])
       expect((await attested({ force: true })).body.unchanged).toBe(false)
     },
   )
@@ -56,16 +56,16 @@ forEachDatabase('internal operations that publish', (database) => {
     expectRefusal(await attested({ push: true }), 502, 'anchor_failed')
     testbed.node.behave(honestly)
     expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
-  it('INT-05 AMB-44 attest answers 200 with the failure where only the operator can help', async () => {
+  it('INT-05 attest answers 200 with the failure where only the operator can help', async () => {
     const { status, body } = await attested({}, wrong)
     expect(status).toBe(200)
     expect(body.push_result).toMatchObject({ status: 'failed', error: { retryable: false } })
   })
 
-  it('INT-05 AMB-44 CRON-02 cron-attest answers 502 while the chain is away, and the repeated call publishes what it has made', async () => {
+  it('INT-05 CRON-02 cron-attest answers 502 while the chain is away, and the repeated call publishes what it has made', async () => {
     const scheduled = await testbed.open({ ...variables(), CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true' })
     await scheduled.gateway.context.queue.drain()
     await post('cron-attest', {}, scheduled)
@@ -81,13 +81,13 @@ forEachDatabase('internal operations that publish', (database) => {
     testbed.clock.advance(60)
     const { status, body } = await post<CronAttestAnswer>('cron-attest', {}, scheduled)
     expect([status, body.pushed, body.failed]).toEqual([200, run.selected, 0])
-    expect(await statementsOf(house, locker)).toHaveLength(2)
-    await expectAnchors(house, testbed.chain, locker, [true, true])
+    expect(await statementsOf(instance, locker)).toHaveLength(2)
+    await expectAnchors(instance, testbed.chain, locker, [true, true])
     expect((await post<CronAttestAnswer>('cron-attest', {}, scheduled)).body.selected).toBe(0)
   })
 
-  it('INT-05 AMB-44 cron-attest answers 200 and counts the failure where only the operator can help', async () => {
-    await attest(house, locker)
+  it('INT-05 cron-attest answers 200 and counts the failure where only the operator can help', async () => {
+    await attest(instance, locker)
     const cron = { CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true', CRON_ATTEST_FILTER: 'all' }
     const scheduled = await testbed.open({ ...variables(), ...cron, ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     await post('cron-attest', {}, scheduled)
@@ -97,7 +97,7 @@ forEachDatabase('internal operations that publish', (database) => {
     expect(body.results).toContainEqual({ receipt_id: locker.receiptId, status: 'not_published' })
   })
 
-  it('INT-05 AMB-44 attest-payment answers 200 with the error where only the operator can help, and its job ends with it', async () => {
+  it('INT-05 attest-payment answers 200 with the error where only the operator can help, and its job ends with it', async () => {
     const receipt_id = await wrong.receipt(ed25519Identity())
     const { status, body } = await post('attest-payment', { receipt_id }, wrong)
     expect([status, body]).toMatchObject([
@@ -112,10 +112,10 @@ forEachDatabase('internal operations that publish', (database) => {
     expect(await queue.deadLetters()).toContainEqual(expect.objectContaining(dead))
   })
 
-  it('ANCH-11 AMB-79 the code of a payment is published however long the chain was away', async () => {
+  it('ANCH-11 ATT-18 the code of a payment is published however long the chain was away', async () => {
     testbed.node.behave(DOWN)
-    const receipt_id = await house.receipt(ed25519Identity())
-    const { queue, database } = house.gateway.context
+    const receipt_id = await instance.receipt(ed25519Identity())
+    const { queue, database } = instance.gateway.context
     await database.commit((tx) => queue.enqueue(tx, 'attest-payment', { receipt_id }))
     const before = (await queue.deadLetters()).length
     for (let run = 0; run < 12; run++) await later(LATER)

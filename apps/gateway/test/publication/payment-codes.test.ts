@@ -8,20 +8,20 @@ import { readTransaction, transactionsOf, useAnchorTestbed } from './anchor-test
 import { blindly, DOWN, muteFor } from './node-faults.ts'
 
 const testbed = useAnchorTestbed()
-const house = forAllTests(() => testbed.open({ PUBLISH: 'statements,payments' }))
+const instance = forAllTests(() => testbed.open({ PUBLISH: 'statements,payments' }))
 
-const attestPayment = (receipt_id: string, asked = house) =>
+const attestPayment = (receipt_id: string, asked = instance) =>
   asked.send('POST', '/v1/internal/attest-payment', { receipt_id })
 
-it('INT-02 AMB-79 ANCH-02 the code of a payment is published once, without the receipt id', async () => {
-  const receiptId = await house.receipt(ed25519Identity())
-  const { body: receipt } = await house.send<SignedReceipt>('GET', `/v1/receipts/${receiptId}`)
+it('ATT-18 ANCH-02 the code of a payment is published once, without the receipt id', async () => {
+  const receiptId = await instance.receipt(ed25519Identity())
+  const { body: receipt } = await instance.send<SignedReceipt>('GET', `/v1/receipts/${receiptId}`)
   const ask = async () => {
     for (const _ of ['once', 'twice']) expect((await attestPayment(receiptId)).status).toBe(200)
     await Promise.all(Array.from({ length: 5 }, () => attestPayment(receiptId)))
   }
   expect(await transactionsOf(testbed.chain, ask)).toBe(1)
-  const codes = house.gateway.context.database.db.selectFrom('payment_codes').select(['tx', 'slot'])
+  const codes = instance.gateway.context.database.db.selectFrom('payment_codes').select(['tx', 'slot'])
   const { tx, slot } = await codes.where('receipt_id', '=', receiptId).executeTakeFirstOrThrow()
   expect(slot).toBeGreaterThan(0)
   const { instructions } = readTransaction(testbed.chain, tx!)

@@ -48,34 +48,34 @@ async function cutOffAt({ at, options, isSecond = false }: Step, ask: () => Prom
 }
 
 forEachDatabase('a gateway that is killed while it publishes', (database) => {
-  it('T-19 T-34 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once, within a budget of one', {
+  it('T-34 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once, within a budget of one', {
     tags: ['nightly'],
   }, async () => {
     const variables = { DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=30', RATE_LIMITS: 'anchors=1/hour' }
-    const house = await testbed.open({ ...variables, PUBLISH: 'on_request' })
-    const { context } = house.gateway
+    const instance = await testbed.open({ ...variables, PUBLISH: 'on_request' })
+    const { context } = instance.gateway
     const attested = async () => {
-      const locker = await filledLocker(house)
-      await attest(house, locker)
+      const locker = await filledLocker(instance)
+      await attest(instance, locker)
       return locker
     }
     const statesOf = (lockers: TestLocker[]) =>
-      Promise.all(lockers.map(async (locker) => (await publicationsOf(house, locker)).map(({ state }) => state)))
+      Promise.all(lockers.map(async (locker) => (await publicationsOf(instance, locker)).map(({ state }) => state)))
     /** The interrupted call may be the retry of an earlier one: wait until the transaction is on record. */
-    const untilNoted = (locker: TestLocker) => expect.poll(() => publicationsOf(house, locker)).toHaveLength(1)
+    const untilNoted = (locker: TestLocker) => expect.poll(() => publicationsOf(instance, locker)).toHaveLength(1)
     const pushedInTheEnd = (locker: TestLocker) =>
-      expect.poll(async () => (await push(house, locker)).attestation_status).toBe('complete')
+      expect.poll(async () => (await push(instance, locker)).attestation_status).toBe('complete')
     const starting = testbed.openProcess(variables)
     const asked = await Promise.all(STEPS.map(attested))
-    const sent = await filledLocker(house)
+    const sent = await filledLocker(instance)
     const before = testbed.chain.transactions().length
 
     const killed = await starting
     for (const [i, step] of STEPS.entries()) {
-      await cutOffAt(step, () => askToPush(killed.house, asked[i]!))
+      await cutOffAt(step, () => askToPush(killed.instance, asked[i]!))
       if (step.isNoted) await untilNoted(asked[i]!)
     }
-    await cutOffAt({ at: 'sendTransaction' }, () => askToAttest(killed.house, sent))
+    await cutOffAt({ at: 'sendTransaction' }, () => askToAttest(killed.instance, sent))
     await untilNoted(sent)
     await killed.kill()
     const noted = (await statesOf(asked)).map(({ length }) => length)
@@ -83,7 +83,7 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
 
     // An attest call has also queued a push job.
     await Promise.all([context.queue.drain(), ...asked.map(pushedInTheEnd)])
-    for (const locker of [...asked, sent]) await expectAnchors(house, testbed.chain, locker, [true])
+    for (const locker of [...asked, sent]) await expectAnchors(instance, testbed.chain, locker, [true])
     expect(await statesOf([...asked, sent])).toEqual(
       [...asked, sent].map(() => [expect.stringMatching(/landed|finalized/)]),
     )

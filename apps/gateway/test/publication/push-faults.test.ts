@@ -27,73 +27,73 @@ const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
 const testbed = useAnchorTestbed()
 
-async function factsOf(house: TestGateway, { receiptId }: TestLocker) {
-  const { body } = await house.send<VerifyAnswer>('GET', `/v1/storage/verify?receipt_id=${receiptId}`)
+async function factsOf(instance: TestGateway, { receiptId }: TestLocker) {
+  const { body } = await instance.send<VerifyAnswer>('GET', `/v1/storage/verify?receipt_id=${receiptId}`)
   return { error: body.attestation?.last_anchor_error, facts: body.verification, anchor: body.anchor }
 }
 
 /** Expects that a push fails and that anybody can read the error, which it returns. */
-async function expectFailure(house: TestGateway, locker: TestLocker, wanted: object): Promise<AnchorError> {
-  const reply = await askToPush<{ details: AnchorError; hint: string }>(house, locker)
+async function expectFailure(instance: TestGateway, locker: TestLocker, wanted: object): Promise<AnchorError> {
+  const reply = await askToPush<{ details: AnchorError; hint: string }>(instance, locker)
   expectRefusal(reply, 502, 'anchor_failed')
   expect(reply.body.details).toMatchObject(wanted)
   expect(reply.body.hint).toMatch(/repeat the push|has to look/)
-  const { error, facts, anchor } = await factsOf(house, locker)
+  const { error, facts, anchor } = await factsOf(instance, locker)
   expect([error, anchor]).toEqual([reply.body.details, null])
   expect(facts).toMatchObject({ anchor_submitted: 'not_checked', anchor_confirmed: 'failed' })
   return reply.body.details
 }
 
 /** Expects that a push succeeds and that no error is left on record. */
-async function expectSuccess(house: TestGateway, locker: TestLocker) {
-  expect(await push(house, locker)).toMatchObject({ status: 'pushed', attestation_status: 'complete' })
-  const { error, facts } = await factsOf(house, locker)
+async function expectSuccess(instance: TestGateway, locker: TestLocker) {
+  expect(await push(instance, locker)).toMatchObject({ status: 'pushed', attestation_status: 'complete' })
+  const { error, facts } = await factsOf(instance, locker)
   expect(error).toBeUndefined()
   expect(facts).toMatchObject({ anchor_submitted: 'passed', anchor_confirmed: 'passed' })
 }
 
 forEachDatabase('a chain that fails', (database) => {
   /** Does not wait for an outcome. */
-  let house: TestGateway
+  let instance: TestGateway
   let patient: TestGateway
-  const locker = forEachTest(() => filledLocker(house))
+  const locker = forEachTest(() => filledLocker(instance))
   beforeAll(async () => {
-    house = await testbed.open({ DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=0' })
+    instance = await testbed.open({ DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=0' })
     patient = await testbed.open({ DATABASE_URL: database.url })
   })
 
-  it('ATT-04 AMB-87 VER-06 VER-07 SHAPE-12 a statement that cannot be sent because no node answers is kept, and published later', async () => {
+  it('VER-07 VER-06 a statement that cannot be sent because no node answers is kept, and published later', async () => {
     testbed.node.behave(DOWN)
-    const { push_result, attestation, attestation_status } = await attest(house, locker)
+    const { push_result, attestation, attestation_status } = await attest(instance, locker)
     const error = { retryable: true, ambiguous: false, tx_signature: null, at: isoSeconds(testbed.clock.now() / 1000) }
     expect(push_result).toMatchObject({ status: 'failed', anchor: null, reason: 'rpc_unavailable', error })
     expect(attestation).toMatchObject({ evidence_seq: 1, anchor: null, last_anchor_error: push_result.error })
     expect(attestation_status).toBe('computed')
     for (const behaviour of [DOWN, downFor('getLatestBlockhash'), downFor('simulateTransaction')]) {
       testbed.node.behave(behaviour)
-      await expectFailure(house, locker, error)
+      await expectFailure(instance, locker, error)
     }
-    expect(await publicationsOf(house, locker)).toEqual([])
+    expect(await publicationsOf(instance, locker)).toEqual([])
     testbed.node.behave(honestly)
     expect(await transactionsOf(testbed.chain, () => expectSuccess(patient, locker))).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
   it('T-19 ATT-04 after a node has lost a transaction, nothing else is sent until it has expired', async () => {
     testbed.node.behave(forgetfully)
-    const { push_result } = await attest(house, locker)
+    const { push_result } = await attest(instance, locker)
     const tx_signature = push_result.error!.tx_signature!
     const open = { retryable: true, ambiguous: true, tx_signature }
     expect(push_result).toMatchObject({ status: 'failed', reason: 'outcome_unknown', error: open })
     testbed.clock.advance(30)
-    await expectFailure(house, locker, open)
-    expect(await publicationsOf(house, locker)).toMatchObject([{ tx: tx_signature, state: 'sent' }])
+    await expectFailure(instance, locker, open)
+    expect(await publicationsOf(instance, locker)).toMatchObject([{ tx: tx_signature, state: 'sent' }])
     testbed.chain.expireBlockhashes()
     testbed.node.behave(honestly)
     testbed.clock.advance(1)
     expect(await transactionsOf(testbed.chain, () => expectSuccess(patient, locker))).toBe(1)
-    const [anchor] = await expectAnchors(house, testbed.chain, locker, [true])
-    expect(await publicationsOf(house, locker)).toMatchObject([
+    const [anchor] = await expectAnchors(instance, testbed.chain, locker, [true])
+    expect(await publicationsOf(instance, locker)).toMatchObject([
       { tx: tx_signature, state: 'expired', fee_lamports: null },
       { tx: anchor!.tx, state: 'landed', fee_lamports: 5000, rent_lamports: 0 },
     ])
@@ -105,44 +105,44 @@ forEachDatabase('a chain that fails', (database) => {
     ['getEpochInfo'],
     ['getTransaction'],
   ])(
-    'T-19 ATT-04 ANCH-04 a sent transaction is found by its signature when %s gave no answer, and nothing more is paid',
+    'ATT-04 ANCH-04 a sent transaction is found by its signature when %s gave no answer, and nothing more is paid',
     async (...methods) => {
       testbed.node.behave(muteFor(...methods))
       let lost: AnchorError | null = null
       const sent = await transactionsOf(testbed.chain, async () => {
-        lost = (await attest(house, locker)).push_result.error
+        lost = (await attest(instance, locker)).push_result.error
       })
       expect([sent, lost]).toEqual([1, expect.objectContaining({ retryable: true, ambiguous: true })])
-      const { tx_signature } = await expectFailure(house, locker, { ambiguous: true })
+      const { tx_signature } = await expectFailure(instance, locker, { ambiguous: true })
       expect(readTransaction(testbed.chain, tx_signature!).record.err).toBeNull()
       testbed.node.behave(honestly)
       expect(await transactionsOf(testbed.chain, () => expectSuccess(patient, locker))).toBe(0)
-      const [anchor] = await expectAnchors(house, testbed.chain, locker, [true])
+      const [anchor] = await expectAnchors(instance, testbed.chain, locker, [true])
       expect(anchor).toMatchObject({ tx: tx_signature, slot: expect.any(Number), fee_lamports: 5000 })
     },
   )
 
   it('T-19 ATT-04 a statement waits while an earlier transaction is pending, and is published when that has expired', async () => {
     testbed.node.behave(forgetfully)
-    await attest(house, locker)
+    await attest(instance, locker)
     await locker.put('b', 'b')
-    const { push_result, attestation } = await attest(house, locker)
+    const { push_result, attestation } = await attest(instance, locker)
     const error = { retryable: true, ambiguous: false, tx_signature: null }
     expect(push_result).toMatchObject({ status: 'failed', reason: 'earlier_statement_open', error })
     expect(attestation).toMatchObject({ evidence_seq: 2, anchor: null, last_anchor_error: push_result.error })
-    const again = await askToPush<{ details: AnchorError }>(house, locker)
+    const again = await askToPush<{ details: AnchorError }>(instance, locker)
     expectRefusal(again, 502, 'anchor_failed')
-    const { status, anchor_error } = (await statusOf(house, locker))!
+    const { status, anchor_error } = (await statusOf(instance, locker))!
     expect([status, JSON.parse(anchor_error!)]).toEqual(['computed', again.body.details])
     testbed.node.behave(honestly)
     testbed.chain.expireBlockhashes()
     expect(await transactionsOf(testbed.chain, () => push(patient, locker))).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [false, true])
+    await expectAnchors(instance, testbed.chain, locker, [false, true])
   })
 
   it('T-19 ATT-03 a push records that an earlier transaction has landed, and gives the newest statement its own anchor', async () => {
     testbed.node.behave(muteFor('getSignatureStatuses'))
-    await attest(house, locker)
+    await attest(instance, locker)
     testbed.node.behave(honestly)
     await locker.put('b', 'b')
     const sent = await transactionsOf(testbed.chain, async () => {
@@ -150,15 +150,15 @@ forEachDatabase('a chain that fails', (database) => {
       expect(anchor?.payload).toMatchObject({ seq: 2 })
     })
     expect(sent).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true, true])
+    await expectAnchors(instance, testbed.chain, locker, [true, true])
   })
 })
 
 describe('a transaction that fails', () => {
   it('ATT-04 T-19 on chain is reported as certain, costs its fee, and each push sends one more', async () => {
     // The token program refuses a memo; the node hides that in the simulation.
-    const house = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
-    const locker = await filledLocker(house)
+    const instance = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
+    const locker = await filledLocker(instance)
     testbed.node.behave(
       withResult('simulateTransaction', ({ value, ...rest }: { value: object }) => ({
         ...rest,
@@ -166,52 +166,52 @@ describe('a transaction that fails', () => {
       })),
     )
     const sent = await transactionsOf(testbed.chain, async () => {
-      const { push_result } = await attest(house, locker)
+      const { push_result } = await attest(instance, locker)
       expect(push_result).toMatchObject({ reason: 'transaction_failed', error: { retryable: true, ambiguous: false } })
       const { record } = readTransaction(testbed.chain, push_result.error!.tx_signature!)
       expect([record.err, record.fee]).toEqual([{ InstructionError: [0, expect.anything()] }, 5000n])
-      await expectFailure(house, locker, { ambiguous: false })
+      await expectFailure(instance, locker, { ambiguous: false })
     })
     expect(sent).toBe(2)
     const failed = { state: 'failed', fee_lamports: 5000 }
-    expect(await publicationsOf(house, locker)).toMatchObject([failed, failed])
+    expect(await publicationsOf(instance, locker)).toMatchObject([failed, failed])
   })
 
   it('ATT-04 in its simulation is not sent, and is not retryable', async () => {
-    const house = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
-    const locker = await filledLocker(house)
+    const instance = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
+    const locker = await filledLocker(instance)
     const sent = await transactionsOf(testbed.chain, async () => {
-      await attest(house, locker)
-      await expectFailure(house, locker, { retryable: false, ambiguous: false, tx_signature: null })
+      await attest(instance, locker)
+      await expectFailure(instance, locker, { retryable: false, ambiguous: false, tx_signature: null })
     })
-    expect([sent, await publicationsOf(house, locker)]).toEqual([0, []])
+    expect([sent, await publicationsOf(instance, locker)]).toEqual([0, []])
   })
 
   it('ATT-04 for lack of funds is reported, and the next push succeeds once the key has some', async () => {
     const seed = randomBytes(32)
-    const house = await testbed.open({ PUBLICATION_KEY: toHex(seed) })
-    const locker = await filledLocker(house)
-    const { push_result } = await attest(house, locker)
+    const instance = await testbed.open({ PUBLICATION_KEY: toHex(seed) })
+    const locker = await filledLocker(instance)
+    const { push_result } = await attest(instance, locker)
     expect(push_result.reason).toBe('publication_key_unfunded')
-    const { error } = await expectFailure(house, locker, { retryable: true, ambiguous: false, tx_signature: null })
+    const { error } = await expectFailure(instance, locker, { retryable: true, ambiguous: false, tx_signature: null })
     expect(error).toContain('publication_key_unfunded')
     await call(testbed.chainUrl, 'dev_faucet', [toBase58(ed25519Signer(seed).publicKey), 'SOL', '0.001'])
-    await expectSuccess(house, locker)
+    await expectSuccess(instance, locker)
   })
 
   it('T-19 is not repeated forever when the node hands out the same blockhash forever', async () => {
-    const house = await testbed.open()
-    const locker = await filledLocker(house)
+    const instance = await testbed.open()
+    const locker = await filledLocker(instance)
     testbed.chain.hold()
     // The node drops what is sent, and claims that it has expired.
     const claim = withResult('getEpochInfo', (info: object) => ({ ...info, blockHeight: 4_000_000_000 }))
     testbed.node.behave((call) => (call.method === 'getEpochInfo' ? claim(call) : forgetfully(call)))
-    expect((await attest(house, locker)).push_result).toMatchObject({ reason: 'transaction_expired' })
-    await expectFailure(house, locker, { retryable: true, ambiguous: false })
-    expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'expired' }])
+    expect((await attest(instance, locker)).push_result).toMatchObject({ reason: 'transaction_expired' })
+    await expectFailure(instance, locker, { retryable: true, ambiguous: false })
+    expect(await publicationsOf(instance, locker)).toMatchObject([{ state: 'expired' }])
     testbed.node.behave(honestly)
     testbed.chain.resume()
-    await expectSuccess(house, locker)
+    await expectSuccess(instance, locker)
   })
 })
 
@@ -227,13 +227,13 @@ describe('a gateway with two nodes', () => {
     async (_name, behaviour) => {
       const bad = await startFaultyNode(testbed.chainUrl, behaviour)
       onTestFinished(bad.stop)
-      const house = await testbed.open({ PRIMARY_RPC_URLS: `${bad.url},${testbed.node.url}` })
-      const locker = await filledLocker(house)
+      const instance = await testbed.open({ PRIMARY_RPC_URLS: `${bad.url},${testbed.node.url}` })
+      const locker = await filledLocker(instance)
       const sent = await transactionsOf(testbed.chain, async () => {
-        expect((await attest(house, locker)).push_result).toMatchObject({ status: 'pushed', error: null })
+        expect((await attest(instance, locker)).push_result).toMatchObject({ status: 'pushed', error: null })
       })
       expect(sent).toBe(1)
-      await expectAnchors(house, testbed.chain, locker, [true])
+      await expectAnchors(instance, testbed.chain, locker, [true])
     },
   )
 })

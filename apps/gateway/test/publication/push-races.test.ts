@@ -19,39 +19,39 @@ const testbed = useAnchorTestbed()
 forEachDatabase('publishing while other things happen', (database) => {
   const variables = (own = {}) => ({ DATABASE_URL: database.url, ...own })
   /** Attesting does not publish on these two. */
-  const house = forAllTests(() => testbed.open(variables({ PUBLISH: 'on_request' })))
+  const instance = forAllTests(() => testbed.open(variables({ PUBLISH: 'on_request' })))
   const other = forAllTests(() => testbed.open(variables({ PUBLISH: 'on_request' })))
   const automatic = forAllTests(() => testbed.open(variables()))
   const noWait = forAllTests(() => testbed.open(variables({ CHAIN_WAIT_SECONDS: 'anchor=0' })))
-  const locker = forEachTest(() => filledLocker(house))
+  const locker = forEachTest(() => filledLocker(instance))
 
   it('T-19 ten pushes at once share one transaction', async () => {
-    await attest(house, locker)
+    await attest(instance, locker)
     const sent = await transactionsOf(testbed.chain, async () => {
-      const pushes = Array.from({ length: 10 }, (_, i) => push(i % 2 === 0 ? house : other, locker))
+      const pushes = Array.from({ length: 10 }, (_, i) => push(i % 2 === 0 ? instance : other, locker))
       const answers = await Promise.all(pushes)
-      const [anchor] = await expectAnchors(house, testbed.chain, locker, [true])
+      const [anchor] = await expectAnchors(instance, testbed.chain, locker, [true])
       for (const answer of answers) expect(answer).toMatchObject({ anchor, attestation_status: 'complete' })
     })
-    expect([sent, await publicationsOf(house, locker)]).toEqual([1, [expect.objectContaining({ state: 'landed' })]])
+    expect([sent, await publicationsOf(instance, locker)]).toEqual([1, [expect.objectContaining({ state: 'landed' })]])
   })
 
   it('T-19 a push that gives up just when another resolves the transaction reports its outcome', async () => {
-    await attest(house, locker)
+    await attest(instance, locker)
     const held = testbed.hold('getSignatureStatuses', { answer: blindly })
     const asked = push(noWait, locker)
     await held.reached
     const { anchor } = await push(other, locker)
     held.release()
     expect(await asked).toMatchObject({ status: 'pushed', anchor, attestation_status: 'complete' })
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
   it.each([
     ['is done', false],
     ['is under way', true],
   ])('T-19 a push that the chain would refuse waits for another that %s', async (_name, isHeld) => {
-    await attest(house, locker)
+    await attest(instance, locker)
     const refused = testbed.hold('simulateTransaction', { answer: refusingly })
     const sent = await transactionsOf(testbed.chain, async () => {
       const late = push(automatic, locker)
@@ -65,7 +65,7 @@ forEachDatabase('publishing while other things happen', (database) => {
       expect(await late).toMatchObject({ status: 'pushed', anchor, attestation_status: 'complete' })
     })
     expect(sent).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
   it.each([
@@ -73,34 +73,34 @@ forEachDatabase('publishing while other things happen', (database) => {
     ['sendTransaction', 'after'],
     ['getTransaction', 'before'],
   ] as const)(
-    'ATT-03 AMB-36 a statement made while the older one is published (%s %s) gets its own anchor',
+    'ATT-03 a statement made while the older one is published (%s %s) gets its own anchor',
     async (method, when) => {
-      await attest(house, locker)
+      await attest(instance, locker)
       const held = testbed.hold(method, { when })
-      const older = push(house, locker)
+      const older = push(instance, locker)
       await held.reached
       await locker.put('b', 'b')
-      await attest(house, locker)
+      await attest(instance, locker)
       held.release()
-      const newer = push(house, locker)
+      const newer = push(instance, locker)
       const answers = await Promise.all([older, newer])
-      const anchors = await expectAnchors(house, testbed.chain, locker, [true, true])
+      const anchors = await expectAnchors(instance, testbed.chain, locker, [true, true])
       expect(answers.map(({ anchor }) => anchor)).toEqual(anchors)
-      expect(await publicationsOf(house, locker)).toHaveLength(2)
+      expect(await publicationsOf(instance, locker)).toHaveLength(2)
     },
   )
 
-  it('ATT-03 AMB-36 a statement made before the older one is sent is published instead', async () => {
-    await attest(house, locker)
+  it('ATT-03 a statement made before the older one is sent is published instead', async () => {
+    await attest(instance, locker)
     const held = testbed.hold('simulateTransaction')
-    const older = push(house, locker)
+    const older = push(instance, locker)
     await held.reached
     await locker.put('b', 'b')
-    await attest(house, locker)
+    await attest(instance, locker)
     held.release()
     const sent = await transactionsOf(testbed.chain, async () => {
       const { anchor } = await older
-      expect(await expectAnchors(house, testbed.chain, locker, [false, true])).toEqual([anchor])
+      expect(await expectAnchors(instance, testbed.chain, locker, [false, true])).toEqual([anchor])
     })
     expect(sent).toBe(1)
   })
@@ -110,12 +110,12 @@ forEachDatabase('publishing while other things happen', (database) => {
     const asked = attest(automatic, locker)
     await held.reached
     await locker.put('b', 'b')
-    await attest(house, locker)
+    await attest(instance, locker)
     held.release()
     const { attestation, push_result, attestation_status } = await asked
     expect([push_result.status, attestation_status]).toEqual(['pushed', 'complete'])
     expect(attestation).toMatchObject({ evidence_seq: 1, anchor: push_result.anchor })
-    await expectAnchors(house, testbed.chain, locker, [true, false])
+    await expectAnchors(instance, testbed.chain, locker, [true, false])
   })
 
   it('ANCH-11 AMB-33 a statement made by a call that does not publish is published by one that does', async () => {
@@ -124,6 +124,6 @@ forEachDatabase('publishing while other things happen', (database) => {
     const withoutPush = attestLocker(context, { locker_id, receipt_id })
     await Promise.all([withoutPush, runAttestJob(context, receipt_id, 1)])
     await context.queue.drain()
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
   })
 })

@@ -27,23 +27,23 @@ const testbed = useAnchorTestbed()
 
 forEachDatabase('publishing', (database) => {
   /** One gateway publishes when it attests, the other only on a push. */
-  let house: TestGateway
+  let instance: TestGateway
   let manual: TestGateway
   beforeAll(async () => {
-    house = await testbed.open({ DATABASE_URL: database.url })
+    instance = await testbed.open({ DATABASE_URL: database.url })
     manual = await testbed.open({ DATABASE_URL: database.url, PUBLISH: 'on_request' })
   })
   const drain = ({ gateway }: TestGateway) => gateway.context.queue.drain()
 
-  it('ANCH-01 ANCH-02 ANCH-03 ANCH-04 ANCH-06 ANCH-08 ATT-08 ATT-10 SHAPE-10 attesting writes the statement into one memo', async () => {
-    const locker = await house.locker(ed25519Identity())
+  it('ANCH-03 ANCH-06 attesting writes the statement into one memo', async () => {
+    const locker = await instance.locker(ed25519Identity())
     await locker.put('secret plan.txt', 'bytes')
     const count = await transactionsOf(testbed.chain, async () => {
-      const { push_result, attestation, attestation_status } = await attest(house, locker)
+      const { push_result, attestation, attestation_status } = await attest(instance, locker)
       const { body, statement_digest } = attestation.envelope!
       const payload = {
         dg: statement_digest,
-        k: issuerKeyId(toHex(house.gateway.context.signers.statement.publicKey)),
+        k: issuerKeyId(toHex(instance.gateway.context.signers.statement.publicKey)),
         n: 1,
         pid: body.proof_id,
         root: body.merkle_root.slice('sha256:'.length),
@@ -78,12 +78,12 @@ forEachDatabase('publishing', (database) => {
       const { receiptId, lockerId, owner } = locker
       for (const secret of [receiptId, receiptId.slice(5), lockerId, lockerId.slice(5), 'secret plan', owner.identity])
         expect(written).not.toContain(secret)
-      await drain(house)
+      await drain(instance)
     })
     expect(count).toBe(1)
   })
 
-  it('ATT-10 ATT-11 SHAPE-12 where attesting does not publish, a push does, and a second push costs nothing', async () => {
+  it('ATT-10 ATT-11 where attesting does not publish, a push does, and a second push costs nothing', async () => {
     const locker = await filledLocker(manual)
     const attested = await transactionsOf(testbed.chain, async () => {
       const { push_result, attestation_status } = await attest(manual, locker)
@@ -111,28 +111,33 @@ forEachDatabase('publishing', (database) => {
   })
 
   it('AMB-33 ATT-10 a statement that is still current is published once when it is attested again', async () => {
-    const locker = await filledLocker(house)
+    const locker = await filledLocker(instance)
     await attest(manual, locker)
-    const { unchanged, push_result } = await attest(house, locker)
+    const { unchanged, push_result } = await attest(instance, locker)
     expect([unchanged, push_result.status]).toEqual([true, 'pushed'])
     const later = await transactionsOf(testbed.chain, async () => {
-      expect((await attest(house, locker)).push_result).toMatchObject({ status: 'already_anchored' })
-      await queueToAttest(house, locker)
-      await drain(house)
+      expect((await attest(instance, locker)).push_result).toMatchObject({ status: 'already_anchored' })
+      await queueToAttest(instance, locker)
+      await drain(instance)
     })
     expect(later).toBe(0)
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
-  it('STATE-09 SHAPE-11 ANCH-11 attesting later publishes later', async () => {
-    const locker = await filledLocker(house)
+  it('STATE-09 ATT-05 attesting later publishes later', async () => {
+    const locker = await filledLocker(instance)
     const count = await transactionsOf(testbed.chain, async () => {
-      expect(await queueToAttest(house, locker)).toMatchObject({ attestation_status: 'pending', push_result: null })
-      await drain(house)
+      expect(await queueToAttest(instance, locker)).toMatchObject({ attestation_status: 'pending', push_result: null })
+      await drain(instance)
     })
     expect(count).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
-    expect((await house.gateway.context.queue.counts()).push).toEqual({ waiting: 0, delayed: 0, running: 0, dead: 0 })
+    await expectAnchors(instance, testbed.chain, locker, [true])
+    expect((await instance.gateway.context.queue.counts()).push).toEqual({
+      waiting: 0,
+      delayed: 0,
+      running: 0,
+      dead: 0,
+    })
   })
 
   it('FILE-32 ANCH-11 a statement made after a confirmation is published', async () => {
@@ -143,33 +148,33 @@ forEachDatabase('publishing', (database) => {
     await expectAnchors(reattesting, testbed.chain, locker, [true])
   })
 
-  it('INT-01 SHAPE-41 the operator decides each time whether a statement is published', async () => {
+  it('INT-01 INT-02 the operator decides each time whether a statement is published', async () => {
     const ask = async (of: TestGateway, receipt_id: string, choice: object) =>
       (await of.send<AttestAnswer>('POST', '/v1/internal/attest', { receipt_id, force: true, ...choice })).body
-    const locker = await filledLocker(house)
+    const locker = await filledLocker(instance)
     const { receiptId } = locker
-    expect((await ask(house, receiptId, { push: false })).push_result).toEqual(DISABLED)
+    expect((await ask(instance, receiptId, { push: false })).push_result).toEqual(DISABLED)
     expect((await ask(manual, receiptId, {})).push_result).toEqual(DISABLED)
     expect((await ask(manual, receiptId, { push: true })).push_result).toMatchObject({ status: 'pushed' })
-    expect((await ask(house, receiptId, {})).push_result).toMatchObject({ status: 'pushed' })
-    await drain(house)
-    await expectAnchors(house, testbed.chain, locker, [false, false, true, true])
+    expect((await ask(instance, receiptId, {})).push_result).toMatchObject({ status: 'pushed' })
+    await drain(instance)
+    await expectAnchors(instance, testbed.chain, locker, [false, false, true, true])
   })
 })
 
 it.each([
   ['publishes where that is enabled', { CRON_ATTEST_PUSH: 'true' }, 1],
   ['publishes nothing otherwise', {}, 0],
-])('CRON-02 CRON-06 ANCH-11 AMB-36 the attest schedule %s', async (_, variables, pushed) => {
-  const house = await testbed.open({ CRON_ATTEST_ENABLED: 'true', ...variables })
-  const locker = await filledLocker(house)
-  await attest(house, locker)
-  await house.gateway.context.queue.drain()
+])('CRON-02 CRON-06 the attest schedule %s', async (_, variables, pushed) => {
+  const instance = await testbed.open({ CRON_ATTEST_ENABLED: 'true', ...variables })
+  const locker = await filledLocker(instance)
+  await attest(instance, locker)
+  await instance.gateway.context.queue.drain()
   testbed.clock.advance(86_400)
-  const { body } = await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})
+  const { body } = await instance.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})
   expect(body).toMatchObject({ selected: 1, attested: 1, pushed, failed: 0 })
-  await house.gateway.context.queue.drain()
-  const anchors = await expectAnchors(house, testbed.chain, locker, [true, pushed === 1])
+  await instance.gateway.context.queue.drain()
+  const anchors = await expectAnchors(instance, testbed.chain, locker, [true, pushed === 1])
   // The same files make the same snapshot; only the statements differ.
   expect(new Set(anchors.map(({ snapshot_id }) => snapshot_id)).size).toBe(1)
 })
@@ -180,38 +185,38 @@ it.each([
   ['when anchors are off', { ANCHORS: 'off' }],
   ['when there is no primary chain', { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '' }],
 ])(
-  'ATT-12 AMB-38 AMB-64 attesting and pushing answer that nothing was published, without an error, %s',
+  'ATT-12 ATT-23 attesting and pushing answer that nothing was published, without an error, %s',
   { tags: ['nightly'] },
   async (_why, variables) => {
-    const house = await testbed.open(variables)
-    const locker = await filledLocker(house)
+    const instance = await testbed.open(variables)
+    const locker = await filledLocker(instance)
     const count = await transactionsOf(testbed.chain, async () => {
-      expect(await attest(house, locker)).toMatchObject({ attestation_status: 'computed', push_result: SKIPPED })
+      expect(await attest(instance, locker)).toMatchObject({ attestation_status: 'computed', push_result: SKIPPED })
       const answer = { ok: true, receipt_id: locker.receiptId, ...SKIPPED, attestation_status: 'computed' }
-      expect(await push(house, locker)).toEqual(answer)
-      expect((await askToAttest(house, locker, { sync: false })).status).toBe(202)
-      expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+      expect(await push(instance, locker)).toEqual(answer)
+      expect((await askToAttest(instance, locker, { sync: false })).status).toBe(202)
+      expect(await instance.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
     })
     expect(count).toBe(0)
-    await expectAnchors(house, testbed.chain, locker, [false])
+    await expectAnchors(instance, testbed.chain, locker, [false])
   },
 )
 
-it('ATT-13 SHAPE-35 a simulation sends nothing to the chain, and names the memo that publishing then writes', async () => {
-  const house = await testbed.open({ PUBLISH: 'on_request' })
-  const locker = await filledLocker(house)
-  await attest(house, locker)
+it('ATT-13 a simulation sends nothing to the chain, and names the memo that publishing then writes', async () => {
+  const instance = await testbed.open({ PUBLISH: 'on_request' })
+  const locker = await filledLocker(instance)
+  await attest(instance, locker)
   const { receiptId: receipt_id } = locker
   let simulated: Simulation | undefined
   const count = await transactionsOf(testbed.chain, async () => {
-    const { status, body } = await house.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })
+    const { status, body } = await instance.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })
     expect([status, body.on_chain_write]).toEqual([200, false])
     simulated = body
-    expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+    expect(await instance.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
   })
   expect(count).toBe(0)
-  await expectAnchors(house, testbed.chain, locker, [false])
-  const { anchor } = await push(house, locker)
+  await expectAnchors(instance, testbed.chain, locker, [false])
+  const { anchor } = await push(instance, locker)
   const { type, payload, signer, memo_bytes } = simulated!.would_write
   expect(anchor).toMatchObject({ type, payload, signer })
   const [memo] = readTransaction(testbed.chain, anchor!.tx).instructions
@@ -219,9 +224,9 @@ it('ATT-13 SHAPE-35 a simulation sends nothing to the chain, and names the memo 
 })
 
 it('ANCH-01 ANCH-04 a priority fee raises the cost and leaves the memo as it is', async () => {
-  const house = await testbed.open({ ANCHORS: 'memo,priority=10000' })
-  const locker = await filledLocker(house)
-  const { anchor } = (await attest(house, locker)).push_result
+  const instance = await testbed.open({ ANCHORS: 'memo,priority=10000' })
+  const locker = await filledLocker(instance)
+  const { anchor } = (await attest(instance, locker)).push_result
   const { record, instructions } = readTransaction(testbed.chain, anchor!.tx)
   expect(anchor?.fee_lamports).toBe(Number(record.fee))
   expect(anchor?.fee_lamports).toBeGreaterThan(5000)
@@ -235,17 +240,17 @@ const NONE = { waiting: 0, delayed: 0, running: 0, dead: 0 }
 const LATER = 2 * 3600
 
 forEachDatabase('the job that publishes', (database) => {
-  const house = forAllTests(() => testbed.open({ DATABASE_URL: database.url }))
-  const locker = forEachTest(() => filledLocker(house))
-  const drain = () => house.gateway.context.queue.drain()
-  const counts = async () => (await house.gateway.context.queue.counts()).push
+  const instance = forAllTests(() => testbed.open({ DATABASE_URL: database.url }))
+  const locker = forEachTest(() => filledLocker(instance))
+  const drain = () => instance.gateway.context.queue.drain()
+  const counts = async () => (await instance.gateway.context.queue.counts()).push
 
   it('ANCH-11 ATT-04 the push job is repeated with growing pauses until the chain is back', async () => {
     testbed.node.behave(DOWN)
-    await queueToAttest(house, locker)
+    await queueToAttest(instance, locker)
     await drain()
     expect(await counts()).toEqual({ ...NONE, delayed: 1 })
-    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1 })
+    expect(await statusOf(instance, locker)).toMatchObject({ status: 'computed', sequence: 1 })
     // The first pause is at least five seconds, the second ten.
     for (const pause of [5, 10]) {
       testbed.clock.advance(pause - 1)
@@ -259,13 +264,13 @@ forEachDatabase('the job that publishes', (database) => {
     testbed.node.behave(honestly)
     testbed.clock.advance(LATER)
     expect(await transactionsOf(testbed.chain, drain)).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
     expect(await counts()).toEqual(NONE)
   })
 
   it('ANCH-11 the push job does nothing when the statement was published in the meantime', async () => {
     const sent = await transactionsOf(testbed.chain, async () => {
-      await attest(house, locker)
+      await attest(instance, locker)
       expect(await counts()).toEqual({ ...NONE, waiting: 1 })
       await drain()
     })
@@ -283,6 +288,6 @@ forEachDatabase('the job that publishes', (database) => {
     // The operator corrects the setting and retries the job.
     await queue.retryDead(letter!.id)
     await drain()
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await expectAnchors(instance, testbed.chain, locker, [true])
   })
 })

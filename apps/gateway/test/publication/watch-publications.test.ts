@@ -43,78 +43,78 @@ const allAre =
   ({ value, ...rest }: { value: unknown[] }) => ({ ...rest, value: value.map(() => status) })
 
 forEachDatabase('watching publications', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   /** Does not wait for an outcome. */
   let noWait: TestGateway
   let locker: TestLocker
   beforeAll(async () => {
-    house = await testbed.open({ DATABASE_URL: database.url })
+    instance = await testbed.open({ DATABASE_URL: database.url })
     noWait = await testbed.open({ DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=0' })
   })
   beforeEach(async () => {
     // Remove what earlier tests left to watch.
     await drain()
-    await writable(house.gateway.context.database.db).deleteFrom('publications').execute()
-    locker = await filledLocker(house)
+    await writable(instance.gateway.context.database.db).deleteFrom('publications').execute()
+    locker = await filledLocker(instance)
   })
-  const watchStatements = (of = house) => watch(of.gateway.context, STATEMENTS)
-  const drain = () => house.gateway.context.queue.drain()
-  const anchorError = async () => JSON.parse((await statusOf(house, locker))?.anchor_error ?? 'null')
+  const watchStatements = (of = instance) => watch(of.gateway.context, STATEMENTS)
+  const drain = () => instance.gateway.context.queue.drain()
+  const anchorError = async () => JSON.parse((await statusOf(instance, locker))?.anchor_error ?? 'null')
 
   it('ANCH-07 the anchor of an older statement becomes final and leaves the newer statement as it is', async () => {
-    await attest(house, locker)
+    await attest(instance, locker)
     await locker.put('b', 'b')
-    await house.send('POST', '/v1/internal/attest', { receipt_id: locker.receiptId, push: false })
+    await instance.send('POST', '/v1/internal/attest', { receipt_id: locker.receiptId, push: false })
     testbed.chain.settle()
     await watchStatements()
-    const [anchor] = await expectAnchors(house, testbed.chain, locker, [true, false])
+    const [anchor] = await expectAnchors(instance, testbed.chain, locker, [true, false])
     expect(anchor).toMatchObject({ finalized: true })
-    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 2 })
+    expect(await statusOf(instance, locker)).toMatchObject({ status: 'computed', sequence: 2 })
   })
 
   it('ATT-03 ATT-04 an anchor that the chain has lost is withdrawn, and its statement published again', async () => {
-    const { anchor } = (await attest(house, locker)).push_result
+    const { anchor } = (await attest(instance, locker)).push_result
     testbed.chain.hold()
     await drain()
     const { wire } = testbed.chain.transaction(anchor!.tx)!
     testbed.chain.fork({ drop: [anchor!.tx] })
     await watchStatements()
     // Somebody may send it again until it has expired.
-    expect(await statusOf(house, locker)).toMatchObject({ status: 'complete' })
+    expect(await statusOf(instance, locker)).toMatchObject({ status: 'complete' })
     expire()
     await watchStatements()
-    await expectAnchors(house, testbed.chain, locker, [false])
-    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed' })
+    await expectAnchors(instance, testbed.chain, locker, [false])
+    expect(await statusOf(instance, locker)).toMatchObject({ status: 'computed' })
     expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: anchor?.tx })
     testbed.chain.resume()
     await call(testbed.chainUrl, 'sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }])
     expect(await transactionsOf(testbed.chain, drain)).toBe(1)
-    const [second] = await expectAnchors(house, testbed.chain, locker, [true])
+    const [second] = await expectAnchors(instance, testbed.chain, locker, [true])
     expect(second?.tx).not.toBe(anchor?.tx)
-    expect((await publicationsOf(house, locker)).map(({ state }) => state).toSorted()).toEqual(['expired', 'landed'])
+    expect((await publicationsOf(instance, locker)).map(({ state }) => state).toSorted()).toEqual(['expired', 'landed'])
   })
 
   it('ATT-03 an anchor whose transaction has failed after all is withdrawn, and its statement published again', async () => {
-    const { anchor } = (await attest(house, locker)).push_result
+    const { anchor } = (await attest(instance, locker)).push_result
     await drain()
     const failed = { slot: 1, confirmations: null, err: 'AccountInUse', confirmationStatus: 'finalized' }
     testbed.node.behave(withResult('getSignatureStatuses', allAre(failed)))
     await watchStatements()
-    await expectAnchors(house, testbed.chain, locker, [false])
+    await expectAnchors(instance, testbed.chain, locker, [false])
     expect(await anchorError()).toMatchObject({ tx_signature: anchor?.tx, ambiguous: false })
-    expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'failed' }])
+    expect(await publicationsOf(instance, locker)).toMatchObject([{ state: 'failed' }])
   })
 
-  it('T-19 T-160 a transaction that was noted and never sent is sent once, and not before the journal has it', async () => {
+  it('T-19 T-37 a transaction that was noted and never sent is sent once, and not before the journal has it', async () => {
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.node.behave(honestly)
-    const { tx } = (await publicationsOf(house, locker))[0]!
+    const { tx } = (await publicationsOf(instance, locker))[0]!
     await watchStatements()
     expect(testbed.chain.transaction(tx)).toBeUndefined()
     // While a push may wait for it, watching leaves it alone. Then one watch sends it, and the next finds it.
     testbed.clock.advance(35)
-    const { context } = house.gateway
+    const { context } = instance.gateway
     const requireWritten = () => Promise.reject(new Error('the disk is full'))
     const full = { ...context, continuity: { ...context.continuity, requireWritten } }
     const sent = await transactionsOf(testbed.chain, async () => {
@@ -126,7 +126,7 @@ forEachDatabase('watching publications', (database) => {
       await watchStatements()
     })
     expect(sent).toBe(1)
-    expect(await expectAnchors(house, testbed.chain, locker, [true])).toMatchObject([{ tx }])
+    expect(await expectAnchors(instance, testbed.chain, locker, [true])).toMatchObject([{ tx }])
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
   })
 
@@ -136,22 +136,22 @@ forEachDatabase('watching publications', (database) => {
     testbed.clock.advance(100)
     testbed.node.behave(() => ({ status: 503, body: 'out of order' }))
     await watchStatements()
-    expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'sent' }])
+    expect(await publicationsOf(instance, locker)).toMatchObject([{ state: 'sent' }])
     expect(await anchorError()).toMatchObject({ ambiguous: true })
     testbed.node.behave(honestly)
     expire()
     await watchStatements()
-    const [lost] = await publicationsOf(house, locker)
+    const [lost] = await publicationsOf(instance, locker)
     expect(lost).toMatchObject({ state: 'expired' })
     expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: lost!.tx })
-    expect(await transactionsOf(testbed.chain, () => push(house, locker))).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
+    expect(await transactionsOf(testbed.chain, () => push(instance, locker))).toBe(1)
+    await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
   it('INT-03 failed attempts do not reset how long a statement has been waiting', async () => {
     const ageOf = async () =>
-      (await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.oldest_nonfinal_age_sec
-    await writable(house.gateway.context.database.db).deleteFrom('attestations').execute()
+      (await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.oldest_nonfinal_age_sec
+    await writable(instance.gateway.context.database.db).deleteFrom('attestations').execute()
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.clock.advance(100)
@@ -161,15 +161,15 @@ forEachDatabase('watching publications', (database) => {
     await watchStatements()
     expect(await ageOf()).toBe(102)
     testbed.node.behave(honestly)
-    await push(house, locker)
+    await push(instance, locker)
     expect(await ageOf()).toBeNull()
   })
 })
 
-it('ANCH-07 AMB-64 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
-  const [house, off] = [await testbed.open(), await testbed.open({ ANCHORS: 'off' })]
+it('ANCH-07 ATT-12 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
+  const [instance, off] = [await testbed.open(), await testbed.open({ ANCHORS: 'off' })]
   const asked = testbed.node.calls.length
-  for (const { gateway } of [house, off]) await watch(gateway.context, STATEMENTS)
+  for (const { gateway } of [instance, off]) await watch(gateway.context, STATEMENTS)
   expect(testbed.node.calls.slice(asked)).toEqual([])
   expect(Object.keys(await off.gateway.context.queue.counts())).not.toContain('watch-publications')
 })
@@ -177,11 +177,11 @@ it('ANCH-07 AMB-64 watching asks the chain nothing when nothing was published, n
 it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for page by page', {
   tags: ['nightly'],
 }, async () => {
-  const house = await testbed.open()
-  const locker = await filledLocker(house)
-  await attest(house, locker)
-  const { db } = house.gateway.context.database
-  const [landed] = await publicationsOf(house, locker)
+  const instance = await testbed.open()
+  const locker = await filledLocker(instance)
+  await attest(instance, locker)
+  const { db } = instance.gateway.context.database
+  const [landed] = await publicationsOf(instance, locker)
   const rows = Array.from({ length: 260 }, (_, i) => ({
     ...landed!,
     tx: toBase58(randomBytes(64)),
@@ -191,12 +191,12 @@ it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for
   await writable(db).insertInto('publications').values(rows).execute()
   expire()
   const open = async () =>
-    (await publicationsOf(house, locker)).filter(({ state, sequence }) => state === 'landed' && sequence >= 1000)
-  await watch(house.gateway.context, STATEMENTS)
+    (await publicationsOf(instance, locker)).filter(({ state, sequence }) => state === 'landed' && sequence >= 1000)
+  await watch(instance.gateway.context, STATEMENTS)
   expect(await open()).toHaveLength(4)
-  await watch(house.gateway.context, STATEMENTS)
+  await watch(instance.gateway.context, STATEMENTS)
   expect(await open()).toEqual([])
-  await expectAnchors(house, testbed.chain, locker, [true])
+  await expectAnchors(instance, testbed.chain, locker, [true])
 })
 
 const LANDED = { outcome: 'landed', slot: 1, commitment: 'confirmed' } as const
@@ -205,29 +205,29 @@ const refused = new NotPublished('transaction_refused', 'no')
 const expired = (tx: string) => new NotPublished('transaction_expired', 'too late', { tx })
 
 forEachDatabase('the outcome of a transaction is recorded once', (database) => {
-  const house = forAllTests(() => testbed.open({ DATABASE_URL: database.url }))
+  const instance = forAllTests(() => testbed.open({ DATABASE_URL: database.url }))
   let locker: TestLocker
   /** As a process read it before the outcome was recorded. */
   let stale: PublicationTable
   beforeEach(async () => {
-    locker = await filledLocker(house)
-    await attest(house, locker)
+    locker = await filledLocker(instance)
+    await attest(instance, locker)
     testbed.chain.settle()
-    await watch(house.gateway.context, STATEMENTS)
-    stale = { ...(await publicationsOf(house, locker))[0]!, state: 'sent' }
+    await watch(instance.gateway.context, STATEMENTS)
+    stale = { ...(await publicationsOf(instance, locker))[0]!, state: 'sent' }
   })
 
   it.each<[string, () => Promise<unknown>]>([
-    ['is not sure', () => recordPending(house.gateway.context, stale)],
-    ['takes it for lost', () => recordLost(house.gateway.context, stale, expired(stale.tx))],
-    ['finds it, too', () => recordLanded(house.gateway.context, stale, LANDED, COSTS)],
-    ['could not send it', () => recordNotSent(house.gateway.context, stale, refused)],
-    ['has seen it finalized', () => recordFinalized(house.gateway.context, stale, JSON.parse(stale.draft))],
+    ['is not sure', () => recordPending(instance.gateway.context, stale)],
+    ['takes it for lost', () => recordLost(instance.gateway.context, stale, expired(stale.tx))],
+    ['finds it, too', () => recordLanded(instance.gateway.context, stale, LANDED, COSTS)],
+    ['could not send it', () => recordNotSent(instance.gateway.context, stale, refused)],
+    ['has seen it finalized', () => recordFinalized(instance.gateway.context, stale, JSON.parse(stale.draft))],
   ])('T-19 ATT-04 a process that %s after the outcome was recorded changes nothing', async (_name, record) => {
     const all = async () => [
-      await publicationsOf(house, locker),
-      await statementsOf(house, locker),
-      await statusOf(house, locker),
+      await publicationsOf(instance, locker),
+      await statementsOf(instance, locker),
+      await statusOf(instance, locker),
     ]
     const before = await all()
     testbed.clock.advance(1)
@@ -236,7 +236,7 @@ forEachDatabase('the outcome of a transaction is recorded once', (database) => {
   })
 
   it('T-19 ATT-04 a process that could not send changes nothing while a transaction is pending', async () => {
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     await writable(db).updateTable('publications').set({ state: 'sent' }).where('tx', '=', stale.tx).execute()
     const where = writable(db).updateTable('attestations').where('receipt_id', '=', locker.receiptId)
     await where.set({ status: 'pushing' }).execute()
@@ -245,7 +245,7 @@ forEachDatabase('the outcome of a transaction is recorded once', (database) => {
       .set({ anchor: null })
       .where('receipt_id', '=', locker.receiptId)
       .execute()
-    await recordNotSent(house.gateway.context, stale, refused)
-    expect(await statusOf(house, locker)).toMatchObject({ status: 'pushing', anchor_error: null })
+    await recordNotSent(instance.gateway.context, stale, refused)
+    expect(await statusOf(instance, locker)).toMatchObject({ status: 'pushing', anchor_error: null })
   })
 })

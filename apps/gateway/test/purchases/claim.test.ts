@@ -71,7 +71,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
     expect(await entryOf('tx3')).toMatchObject({ asset: 'USDC', received: '25', bound: '10' })
   })
 
-  it('AMB-57 a transaction whose quotes were paid by other transactions stays free', async () => {
+  it('T-205 a transaction whose quotes were paid by other transactions stays free', async () => {
     const paid = receiptOf('f', 'tx4')
     await book('single', paid)
     for (const kind of ['single', 'batch'] as const) expect(await book(kind, receiptOf('f', 'tx5'))).toEqual([])
@@ -91,7 +91,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
     }
     const refused = { code: 'payment_verification_failed' }
 
-    it('T-83 receipts claim what a refund leaves, in its asset, and nothing of what is refunded', async () => {
+    it('T-205 receipts claim what a refund leaves, in its asset, and nothing of what is refunded', async () => {
       await refund('r1', '15')
       await expect(book('single', receiptOf('r1a', 'r1', { paid_raw: '11' }))).rejects.toMatchObject(refused)
       const rest = receiptOf('r1a', 'r1')
@@ -102,14 +102,14 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
       await expect(book('batch', receiptOf('r2b', 'r2'))).rejects.toMatchObject(refused)
     })
 
-    it('T-83 a refund in one asset leaves the other assets of the transaction to their quotes', async () => {
+    it('T-205 a refund in one asset leaves the other assets of the transaction to their quotes', async () => {
       await refund('r3', '25', 'USDT')
       const other = receiptOf('r3a', 'r3')
       expect(await book('single', other)).toEqual([other])
       expect(await entryOf('r3')).toMatchObject({ kind: 'single', asset: 'USDC', bound: '10' })
     })
 
-    it('T-83 a quote that was paid before leaves the refund as it is', async () => {
+    it('T-205 a quote that was paid before leaves the refund as it is', async () => {
       await book('single', receiptOf('r4a', 'r4'))
       await refund('r5', '20')
       expect(await book('single', receiptOf('r4a', 'r5'))).toEqual([])
@@ -117,7 +117,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
       await expect(book('single', receiptOf('r5a', 'r5'))).rejects.toMatchObject(refused)
     })
 
-    it('T-83 T-46 authorizations claim no more than all refunds leave, whatever asset the transaction counts', async () => {
+    it('T-205 T-46 authorizations claim no more than all refunds leave, whatever asset the transaction counts', async () => {
       const authorize = (id: string, receipt: SignedReceipt) =>
         db.transaction().execute((tx) => bookReceipts(tx, 'authorizations', [receipt], [id]))
       const ten = { received_raw: '10' }
@@ -169,7 +169,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
       expect(await whole(receiptOf('o', 'tx9'), 'dee:0', 'dee:1')).toHaveLength(1)
     })
 
-    it('T-16 of many claims on one authorization, one writes a receipt', async () => {
+    it('T-01 of many claims on one authorization, one writes a receipt', async () => {
       const claims = Array.from({ length: 8 }, (_, i) => authorize('eve:1', receiptOf(`q${i}`, 'tx10')))
       expect((await Promise.all(claims)).flat()).toHaveLength(1)
     })
@@ -200,7 +200,7 @@ forEachDatabase('sums of many payments', (database) => {
     return { network, tx: `tx${(i * 7919) % 1000}`, kind, payer: 'ann', asset, received: String(received), bound: '0' }
   }
 
-  it('INT-04 T-154 are exact in pages of any size, whatever the amounts, and give way to others after each page', async () => {
+  it('INT-04 T-35 are exact in pages of any size, whatever the amounts, and give way to others after each page', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
     expect(await receivedSums(db)).toEqual([])
     expect(await allOf(countReceipts(db))).toEqual([])

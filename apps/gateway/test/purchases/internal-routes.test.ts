@@ -30,7 +30,7 @@ async function summary(at: TestGateway = shop) {
 }
 
 describe('the treasury summary', () => {
-  it('INT-04 SHAPE-41 the treasury summary lists every leg with the account it is paid to', async () => {
+  it('INT-04 INT-02 the treasury summary lists every leg with the account it is paid to', async () => {
     const { body } = await summary()
     expect(body.time).toBe('2026-09-01T12:00:00Z')
     const listed = body.networks.map(({ network, address, assets }) => [
@@ -101,7 +101,7 @@ describe('receipts by transaction', () => {
   const find = (tx: string, at: TestGateway = shop): Promise<Reply<{ receipts: SignedReceipt[] }>> =>
     at.send('GET', `/v1/internal/receipts?tx=${tx}`)
 
-  it('ADD-08 T-02 an internal caller finds a receipt by its transaction, an EVM hash in any case', async () => {
+  it('T-33 T-02 an internal caller finds a receipt by its transaction, an EVM hash in any case', async () => {
     const primary = await buy(sponsored.market, shop)
     expect((await find(primary.tx)).body).toEqual({ receipts: [primary.receipt] })
     const evm = await buy(sponsored.market, shop, { units: 1, pay_network: 'evm-mainnet' })
@@ -114,7 +114,7 @@ describe('receipts by transaction', () => {
     expect(evm.receipt.tx_hash).toBe(canonicalTx(upper))
   })
 
-  it('ADD-08 a transaction without a receipt is a 404, and a malformed transaction id a 422', async () => {
+  it('T-33 a transaction without a receipt is a 404, and a malformed transaction id a 422', async () => {
     expectError(await find(`0x${'ab'.repeat(32)}`), 404, 'receipt_not_found')
     for (const tx of ['', 'x', `0x${'ab'.repeat(31)}`, '%00', `${'3'.repeat(88)}!`])
       expectError(await find(tx), 422, 'validation_error')

@@ -109,7 +109,7 @@ async function buyEverything(): Promise<SignedReceipt[]> {
   return receipts
 }
 
-it('T-12 T-33 ADD-03 ADD-13 an observer of both chains computes no receipt id and gets none from the gateway or its log, however storage is paid', {
+it('T-12 ADD-03 an observer of both chains computes no receipt id and gets none from the gateway or its log, however storage is paid', {
   tags: ['nightly'],
 }, async () => {
   const receipts = await buyEverything()

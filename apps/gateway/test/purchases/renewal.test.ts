@@ -188,7 +188,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     ['frozen', 423, 'LOCKER_FROZEN'],
     ['taken_down', 451, 'LOCKER_TAKEN_DOWN'],
   ] as const)(
-    'T-84 a locker that is %s is not sold to, and what was paid before counts',
+    'T-165 a locker that is %s is not sold to, and what was paid before counts',
     async (state, status, code) => {
       const locker = await shop.locker(ed25519Identity())
       const order = { units: 1, extends: locker.receiptId }

@@ -33,7 +33,7 @@ async function withStored(receipt: SignedReceipt, changes: Partial<SignedReceipt
 }
 
 describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
-  it('RCPT-09 SHAPE-09 GET …/verify-payment compares a receipt with the primary chain, field by field', async () => {
+  it('RCPT-09 GET …/verify-payment compares a receipt with the primary chain, field by field', async () => {
     const { status, headers, body } = await verify(primary.receipt_id)
     const { paid_raw, payer_pubkey, slot, network, tx_hash, receipt_id } = primary.receipt
     expect(status).toBe(200)
@@ -50,7 +50,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     })
   })
 
-  it('RCPT-09 SHAPE-09 GET …/verify-payment compares a receipt with the EVM chain, which has no slots', async () => {
+  it('RCPT-09 GET …/verify-payment compares a receipt with the EVM chain, which has no slots', async () => {
     const { status, body } = await verify(evm.receipt_id)
     const { paid_raw, payer_pubkey, block_number } = evm.receipt
     expect(status).toBe(200)
@@ -103,7 +103,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
       )
   })
 
-  it('RCPT-12 ERR-27 T-24 verifying a transaction that the chain does not show is a 502, and the receipt stays', async () => {
+  it('RCPT-12 ERR-27 verifying a transaction that the chain does not show is a 502, and the receipt stays', async () => {
     const others = await startLocalChains()
     onTestFinished(() => others.stop())
     const { PRIMARY_RPC_URLS, EVM_RPC_URLS } = others.variables
@@ -137,8 +137,8 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
 })
 
 it('RCPT-09 GET …/verify-payment says that the chain cannot be asked where no node is set, with and without the quote', async () => {
-  const house = await openTestGateway({ DATABASE_URL: database.url })
-  onTestFinished(house.close)
-  expectError(await verify(primary.receipt_id, house), 503, 'chain_unavailable')
-  expectError(await verify(await house.receipt(ed25519Identity()), house), 503, 'chain_unavailable')
+  const instance = await openTestGateway({ DATABASE_URL: database.url })
+  onTestFinished(instance.close)
+  expectError(await verify(primary.receipt_id, instance), 503, 'chain_unavailable')
+  expectError(await verify(await instance.receipt(ed25519Identity()), instance), 503, 'chain_unavailable')
 })

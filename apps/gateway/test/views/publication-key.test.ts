@@ -35,86 +35,86 @@ async function openWith(lamports: number, variables: Variables = {}) {
   const give = (amount: number) => giveSol(harbour.chain, address(key), BigInt(amount))
   if (lamports > 0) give(lamports)
   const own = { PUBLICATION_KEY: seed.toString('hex'), ANCHORS: `memo,low_balance=${LOW}` }
-  const house = await harbour.open({ ...own, ...variables })
-  return { house, key, give }
+  const instance = await harbour.open({ ...own, ...variables })
+  return { instance, key, give }
 }
 
-const health = (house: TestGateway) => house.send<Health>('GET', '/health')
+const health = (instance: TestGateway) => instance.send<Health>('GET', '/health')
 
 /** Waits until a node has answered, because the health endpoint does not wait for a slow one. */
-async function healthWithBalance(house: TestGateway) {
-  const state = async () => (await health(house)).body.checks.publication_key
+async function healthWithBalance(instance: TestGateway) {
+  const state = async () => (await health(instance)).body.checks.publication_key
   await expect.poll(state).not.toBe('failing')
-  return health(house)
+  return health(instance)
 }
 
 describe('health of the publication key', () => {
   it('VER-20 health warns of a low balance with the address to fund, and still serves', async () => {
-    const { house, key, give } = await openWith(1_500_000)
-    const { status, body } = await healthWithBalance(house)
+    const { instance, key, give } = await openWith(1_500_000)
+    const { status, body } = await healthWithBalance(instance)
     expect([status, body.status, body.checks.publication_key]).toEqual([200, 'ok', 'low'])
     // (1,500,000 - 890,880 that must stay) / 5,000
     expect(body.warnings).toEqual([`publication key ${key} holds 1500000 lamports: about 121 more anchors`])
     give(LOW - 1_500_000)
     harbour.clock.advance(HALF_A_MINUTE)
-    const { body: funded } = await healthWithBalance(house)
+    const { body: funded } = await healthWithBalance(instance)
     expect(funded.checks.publication_key).toBe('ok')
     expect(funded).not.toHaveProperty('warnings')
   })
 
   it('VER-20 the balance pays for as many anchors as health says, and no more', async () => {
-    const { house } = await openWith(890_880 + 5_000)
+    const { instance } = await openWith(890_880 + 5_000)
     const left = async () => {
       harbour.clock.advance(HALF_A_MINUTE)
-      return (await healthWithBalance(house)).body.warnings?.[0]?.split(': ')[1]
+      return (await healthWithBalance(instance)).body.warnings?.[0]?.split(': ')[1]
     }
     expect(await left()).toBe('about 1 more anchors')
-    expect((await attest(house, await filledLocker(house))).push_result.status).toBe('pushed')
+    expect((await attest(instance, await filledLocker(instance))).push_result.status).toBe('pushed')
     expect(await left()).toBe('about 0 more anchors')
-    const { status, reason } = (await attest(house, await filledLocker(house))).push_result
+    const { status, reason } = (await attest(instance, await filledLocker(instance))).push_result
     expect([status, reason]).toEqual(['failed', 'publication_key_unfunded'])
   })
 
   it('VER-20 reports a node that is down, and asks it again half a minute later', async () => {
-    const { house } = await openWith(LOW)
-    expect((await healthWithBalance(house)).body.checks.publication_key).toBe('ok')
+    const { instance } = await openWith(LOW)
+    expect((await healthWithBalance(instance)).body.checks.publication_key).toBe('ok')
     harbour.node.behave(DOWN)
-    expect((await health(house)).body.checks.publication_key).toBe('ok')
+    expect((await health(instance)).body.checks.publication_key).toBe('ok')
     harbour.clock.advance(HALF_A_MINUTE)
-    await expect.poll(async () => (await health(house)).body.checks.publication_key).toBe('failing')
-    const down = await health(house)
+    await expect.poll(async () => (await health(instance)).body.checks.publication_key).toBe('failing')
+    const down = await health(instance)
     expect([down.status, down.body.status]).toEqual([200, 'ok'])
     expect(down.body.checks).toMatchObject({ publication_key: 'failing', primary_chain: 'failing', database: 'ok' })
     harbour.node.behave(honestly)
     harbour.clock.advance(HALF_A_MINUTE)
-    expect((await healthWithBalance(house)).body.checks.publication_key).toBe('ok')
+    expect((await healthWithBalance(instance)).body.checks.publication_key).toBe('ok')
   })
 
   it('VER-20 asks a hanging node once without waiting for it, and uses its late answer', {
     tags: ['nightly'],
   }, async () => {
-    const { house } = await openWith(LOW)
+    const { instance } = await openWith(LOW)
     const hold = holdAt('getBalance')
     harbour.node.behave(hold.behaviour)
     harbour.node.calls.length = 0
-    const answers = await Promise.all(Array.from({ length: 20 }, () => health(house)))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => health(instance)))
     for (const { status, body } of answers) expect([status, body.checks.publication_key]).toEqual([200, 'failing'])
     hold.release()
-    expect((await healthWithBalance(house)).body.checks.publication_key).toBe('ok')
+    expect((await healthWithBalance(instance)).body.checks.publication_key).toBe('ok')
     expect(harbour.node.calls.filter((method) => method === 'getBalance')).toHaveLength(1)
   })
 })
 
 forEachDatabase('the costs of anchors', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   let key: string
   beforeAll(async () => {
-    ;({ house, key } = await openWith(10_000_000, { DATABASE_URL: database.url }))
-    for (const _ of ['one', 'two']) await attest(house, await filledLocker(house))
+    ;({ instance, key } = await openWith(10_000_000, { DATABASE_URL: database.url }))
+    for (const _ of ['one', 'two']) await attest(instance, await filledLocker(instance))
     harbour.chain.settle()
-    await watch(house.gateway.context, STATEMENTS)
+    await watch(instance.gateway.context, STATEMENTS)
     const row = { receipt_id: 'rcpt_x', draft: '{}', raw: '', last_valid_height: 1, sent_at: 1 }
-    await writable(house.gateway.context.database.db)
+    await writable(instance.gateway.context.database.db)
       .insertInto('publications')
       .values([
         { ...row, tx: 't1', sequence: 1, state: 'failed', fee_lamports: null, rent_lamports: null },
@@ -127,8 +127,8 @@ forEachDatabase('the costs of anchors', (database) => {
 
   it('INT-03 attest-health counts publications, their cost with rent that was refunded, and the balance left', async () => {
     harbour.clock.advance(3600)
-    await healthWithBalance(house)
-    const { body } = await house.send<AttestHealth>('GET', '/v1/internal/attest-health')
+    await healthWithBalance(instance)
+    const { body } = await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')
     expect(body.counts).toMatchObject({ complete: 2 })
     expect(body.anchors).toEqual({
       publication_key: key,
@@ -143,31 +143,31 @@ forEachDatabase('the costs of anchors', (database) => {
   })
 
   it('VER-20 estimates the anchors left from the recent cost of anchors, with their rent', async () => {
-    const { house, key } = await openWith(1_900_000, { DATABASE_URL: database.url })
+    const { instance, key } = await openWith(1_900_000, { DATABASE_URL: database.url })
     // Three became final: 5,000 each in fees, and 2,500,000 locked by one of them.
-    const { body } = await healthWithBalance(house)
+    const { body } = await healthWithBalance(instance)
     const left = Math.floor((1_900_000 - 890_880) / Math.floor((3 * 5_000 + 2_500_000) / 3))
     expect(left).toBe(1)
     expect(body.warnings).toEqual([`publication key ${key} holds 1900000 lamports: about ${left} more anchors`])
   })
 
   it('metrics show the balance and whether it is low, and nothing while no node answers', async () => {
-    const { house } = await openWith(1_900_000, { DATABASE_URL: database.url })
-    await healthWithBalance(house)
-    const low = await scrape(house.gateway.url)
+    const { instance } = await openWith(1_900_000, { DATABASE_URL: database.url })
+    await healthWithBalance(instance)
+    const low = await scrape(instance.gateway.url)
     expect(low.value('svc_publication_balance_lamports')).toBe(1_900_000)
     expect(low.value('svc_publication_low_balance')).toBe(1)
     harbour.node.behave(DOWN)
     const later = () => {
       harbour.clock.advance(3600)
-      return scrape(house.gateway.url)
+      return scrape(instance.gateway.url)
     }
     await expect.poll(async () => (await later()).families).not.toContain('svc_publication_balance_lamports')
     const blind = await later()
     expect(blind.families).not.toContain('svc_publication_balance_lamports')
     expect(blind.families).not.toContain('svc_publication_low_balance')
     expect(blind.value('svc_anchor_fee_lamports_total')).toBe(21_000)
-    expect((await house.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.anchors).toMatchObject({
+    expect((await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.anchors).toMatchObject({
       balance_lamports: null,
       low_balance: false,
     })

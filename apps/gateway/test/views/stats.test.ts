@@ -9,21 +9,21 @@ import { filledLocker, push, startAnchorTestbed } from '../publication/anchor-te
 const testbed = forAllTests(() => startAnchorTestbed())
 
 forEachDatabase('what everybody may know', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   beforeAll(async () => {
-    house = await testbed.open({ DATABASE_URL: database.url, PUBLISH: 'on_request' })
+    instance = await testbed.open({ DATABASE_URL: database.url, PUBLISH: 'on_request' })
   })
-  const stats = async () => (await house.send<Stats>('GET', '/v1/stats')).body
+  const stats = async () => (await instance.send<Stats>('GET', '/v1/stats')).body
 
   it('VER-22 the numbers count lockers and the files of their newest statements, and name the last anchor', async () => {
     expect(await stats()).toMatchObject({ lockers: 0, files_proven: 0, last_anchor: null })
-    const locker = await filledLocker(house)
-    await attest(house, locker)
+    const locker = await filledLocker(instance)
+    await attest(instance, locker)
     await locker.put('b', 'b')
-    await attest(house, locker)
-    const other = await filledLocker(house)
-    const { attestation } = await attest(house, other)
-    const { anchor } = await push(house, other)
+    await attest(instance, locker)
+    const other = await filledLocker(instance)
+    const { attestation } = await attest(instance, other)
+    const { anchor } = await push(instance, other)
     // Counted once a minute, however many ask.
     expect(await stats()).toMatchObject({ lockers: 0 })
     testbed.clock.advance(61)
@@ -31,7 +31,7 @@ forEachDatabase('what everybody may know', (database) => {
 
     const digest = attestation.envelope!.statement_digest
     const found = await Promise.all(
-      [anchor!.tx, digest].map((id) => house.send<Record<string, unknown>>('GET', `/v1/anchors/${id}`)),
+      [anchor!.tx, digest].map((id) => instance.send<Record<string, unknown>>('GET', `/v1/anchors/${id}`)),
     )
     expect(found[0]!.body).toEqual(found[1]!.body)
     expect(found[0]!.body).toEqual({
@@ -50,22 +50,22 @@ forEachDatabase('what everybody may know', (database) => {
   })
 
   it('T-61 no public look-up leads from a hash, a digest or a transaction to a receipt or a locker', async () => {
-    const house = await testbed.open({ PUBLISH: 'on_request' })
-    const locker = await filledLocker(house)
-    const { attestation } = await attest(house, locker)
+    const instance = await testbed.open({ PUBLISH: 'on_request' })
+    const locker = await filledLocker(instance)
+    const { attestation } = await attest(instance, locker)
     const unpublished = attestation.envelope!.statement_digest
     const fileHash = attestation.files[0]!.content_hash.replace('sha256:', '')
     const root = attestation.envelope!.body.merkle_root.replace('sha256:', '')
     for (const id of [unpublished, fileHash, root, '0'.repeat(64)]) {
-      const { status, body } = await house.send('GET', `/v1/anchors/${id}`)
+      const { status, body } = await instance.send('GET', `/v1/anchors/${id}`)
       expect([status, body], id).toMatchObject([404, { error: 'statement_not_found' }])
     }
-    const { anchor } = await push(house, locker)
+    const { anchor } = await push(instance, locker)
     for (const id of [unpublished, anchor!.tx]) {
-      const { status, body } = await house.send('GET', `/v1/anchors/${id}`)
+      const { status, body } = await instance.send('GET', `/v1/anchors/${id}`)
       expect(status).toBe(200)
       expect(JSON.stringify(body)).not.toMatch(new RegExp(`${locker.receiptId}|${locker.lockerId}`))
     }
-    expect((await house.send('GET', '/v1/anchors/rcpt_1')).status).toBe(422)
+    expect((await instance.send('GET', '/v1/anchors/rcpt_1')).status).toBe(422)
   })
 })

@@ -57,12 +57,12 @@ describe('traces', () => {
   const testbed = forAllTests(() => startAnchorTestbed())
 
   forEachDatabase('of a statement', (database) => {
-    it('ADD-36 T-90 one trace leads from the request through its jobs to the chain, and opens nothing', async () => {
-      const house = await testbed.open({ DATABASE_URL: database.url, ...tracing() })
-      const locker = await filledLocker(house)
-      await queueToAttest(house, locker)
-      await house.gateway.context.queue.drain()
-      await house.gateway.stop()
+    it('ADD-36 T-12 one trace leads from the request through its jobs to the chain, and opens nothing', async () => {
+      const instance = await testbed.open({ DATABASE_URL: database.url, ...tracing() })
+      const locker = await filledLocker(instance)
+      await queueToAttest(instance, locker)
+      await instance.gateway.context.queue.drain()
+      await instance.gateway.stop()
 
       const all = spans()
       const sent = all.find(({ name }) => name === 'sendTransaction')!
@@ -134,7 +134,7 @@ describe('a traceparent of a caller', () => {
     }
   })
 
-  it('ADD-36 T-90 cannot make the gateway record more than its ratio', async () => {
+  it('ADD-36 T-12 cannot make the gateway record more than its ratio', async () => {
     const asked = Array.from({ length: 20 }, () => `00-${PARENT}-${SPAN}-01`)
     expect(await ask({ OTEL_TRACES_SAMPLER_ARG: '0' }, asked)).toEqual([])
   })

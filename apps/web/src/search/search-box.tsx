@@ -5,7 +5,7 @@ import { Card } from '../ui/card.tsx'
 import { Field } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Loading } from '../ui/states.tsx'
-import { Place } from './places.tsx'
+import { Place } from './results.tsx'
 import { type Found, found, lookUp, lookUpFile } from './search.ts'
 
 export function SearchBox() {

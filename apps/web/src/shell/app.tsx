@@ -105,7 +105,7 @@ function Footer() {
             </li>
           )}
           <li>
-            <a href={urlOf('/operator')}>{t.operator}</a>
+            <a href={urlOf('/admin')}>{t.admin}</a>
           </li>
         </ul>
       </div>

@@ -4,7 +4,7 @@ import { insertAlarm, type NewAlarm, resolveAlarm, trimAlarms } from './store.ts
 
 /**
  * Once for each cause. A log that misbehaves in many ways fills neither disk nor log: of too many, one alarm says so for
- * each kind (T-174).
+ * each kind (T-106).
  */
 export async function raiseAlarm(context: Pick<Context, 'log' | 'now'>, tx: Tx, alarm: NewAlarm): Promise<void> {
   const { origin, kind, cause, message } = alarm

@@ -48,7 +48,7 @@ export async function saveHeads(tx: Tx, origin: string, heads: Heads): Promise<v
     .execute()
 }
 
-/** Of one log. Beyond that, those that were left out first are forgotten (T-183). */
+/** Of one log. Beyond that, those that were left out first are forgotten (T-106). */
 const MAX_LEFT_OUT = 100_000
 
 /** Which of these are in no chain. */

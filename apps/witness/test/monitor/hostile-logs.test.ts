@@ -144,7 +144,7 @@ it.each([
   expect(kindsOf(await look())).toEqual(['unreachable_too_long'])
 })
 
-it('T-107 a gateway that answers nonsense is unreachable, and nothing more', { tags: ['nightly'] }, async () => {
+it('T-106 a gateway that answers nonsense is unreachable, and nothing more', { tags: ['nightly'] }, async () => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
   const { gateway, look, witness } = stack
   for (let i = 0; i < 300; i++) gateway.attest(i)
@@ -189,7 +189,7 @@ it('T-107 a gateway that answers nonsense is unreachable, and nothing more', { t
   expect(gateway.requests.length - before).toBeLessThan(60)
 })
 
-it('T-107 a monitor that breaks off goes on where it was: nothing is left out, and nothing found twice', async () => {
+it('T-106 a monitor that breaks off goes on where it was: nothing is left out, and nothing found twice', async () => {
   await using stack = await startMonitorStack()
   const { gateway, look, witness } = stack
   for (let i = 0; i < 600; i++)
@@ -203,7 +203,7 @@ it('T-107 a monitor that breaks off goes on where it was: nothing is left out, a
   expect([await found(), await judged()]).toEqual([['entry 205', 'entry 505'], [{ judged: 600 }]])
 })
 
-it('T-107 answers that never end are given up', async () => {
+it('T-106 answers that never end are given up', async () => {
   const server = await startServer(() => new Promise(() => {}))
   const get = boundedGet(new AbortController().signal, 50)
   await expect(get(server.url, 100)).rejects.toThrow(Unreadable)

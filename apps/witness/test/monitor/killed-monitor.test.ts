@@ -10,7 +10,7 @@ import { startTestGateway } from './test-gateway.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url)
 
-it('T-107 a monitor that is killed goes on where it was: nothing is left out, and nothing found twice', {
+it('T-106 a monitor that is killed goes on where it was: nothing is left out, and nothing found twice', {
   tags: ['nightly'],
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-monitor-'))

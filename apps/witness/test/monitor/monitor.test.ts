@@ -33,7 +33,7 @@ it('MON-01 follows an honest log of 1,000 entries and more, and raises no alarm'
   expect(gateway.requests.filter((path) => path.includes('/tile/entries/000.p/'))).toEqual([])
 })
 
-it('MON-02 T-195 raises an alarm for checkpoints that contradict each other, with both as evidence', async () => {
+it('MON-02 T-129 raises an alarm for checkpoints that contradict each other, with both as evidence', async () => {
   for (const [name, rewrite] of Object.entries<(gateway: TestGateway) => void>({
     'of one size': (gateway) => change(gateway, 2),
     'of a larger one': (gateway) => {
@@ -163,7 +163,7 @@ it('MON-05 raises an alarm for statements that the gateway does not show, until 
   expect((await look()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), null])
 })
 
-it('T-183 what was not shown when it was judged breaks no chain, though its alarm is not kept', async () => {
+it('T-106 what was not shown when it was judged breaks no chain, though its alarm is not kept', async () => {
   await using stack = await startMonitorStack()
   const { gateway, look, witness } = stack
   gateway.attest(1)

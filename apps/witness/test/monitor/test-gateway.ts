@@ -11,7 +11,7 @@ import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
 import { DEFAULT_DOMAIN_TAG, SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
 import { testKey } from '@svc/protocol/test/transparency/keys'
 import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
-import { EMPTY_EDGE, grow, rootOf } from '@svc/protocol/transparency/edge'
+import { EMPTY_FRONTIER, grow, rootOf } from '@svc/protocol/transparency/frontier'
 import { formatKey } from '@svc/protocol/transparency/note'
 import { entryBundle, readTilePath, TILE_WIDTH, tilePath } from '@svc/protocol/transparency/tiles'
 import { leafHash } from '@svc/protocol/transparency/tree'
@@ -79,9 +79,9 @@ export async function startTestGateway(origin: string) {
     /** Signs the tree of all entries; of those that were changed since, too. */
     async publish(): Promise<string> {
       const leaves = entries.map(({ digest }) => leafHash(bytesOf(digest)))
-      const grown = grow(EMPTY_EDGE, leaves)
+      const grown = grow(EMPTY_FRONTIER, leaves)
       for (const tile of grown.tiles) tiles.set(tilePath(tile), tile.bytes)
-      const head = { size: entries.length, root: rootOf(grown.edge) }
+      const head = { size: entries.length, root: rootOf(grown.frontier) }
       gateway.checkpoint = await signCheckpoint(key, head, sign)
       return toHex(head.root)
     },

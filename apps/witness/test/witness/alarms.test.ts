@@ -71,7 +71,7 @@ describe('the alarms of a witness', { shuffle: false }, () => {
     ])
   })
 
-  it('T-106 T-174 what a log can make the witness keep is bounded, and the newest fork is among it', async () => {
+  it('T-106 what a log can make the witness keep is bounded, and the newest fork is among it', async () => {
     const { db } = witness.context.database
     const kept = async (kind: AlarmKind) =>
       await db.selectFrom('alarms').select(['cause', 'resolved_at']).where('kind', '=', kind).orderBy('id').execute()

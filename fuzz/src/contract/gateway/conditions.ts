@@ -6,12 +6,12 @@ import { ed25519Identity } from '@svc/devnet/services/signing'
 import type { Given } from '../draft.ts'
 import type { Prepared } from '../prepare.ts'
 import { bearer } from './credentials.ts'
-import { type GatewayWorld, lockerOf, OPERATOR_SECRET, type OwnedLocker } from './world.ts'
+import { ADMIN_SECRET, type GatewayFixture, lockerOf, type OwnedLocker } from './fixture.ts'
 
 /** Brings the locker of a request into a condition, and says what the request is about then. */
-export type Condition = (world: GatewayWorld, locker: OwnedLocker) => Promise<OwnedLocker>
+export type Condition = (fixture: GatewayFixture, locker: OwnedLocker) => Promise<OwnedLocker>
 
-const OPERATOR = bearer(() => OPERATOR_SECRET)
+const OPERATOR = bearer(() => ADMIN_SECRET)
 
 function restricted(restriction: string): Condition {
   return async ({ ask }, locker) => {
@@ -45,13 +45,18 @@ export const CONDITIONS: Readonly<Record<string, Condition>> = {
   'of a renewal': renewal,
 }
 
-export function isAboutMain({ main }: GatewayWorld, { path, query, body, credential }: Prepared): boolean {
+export function isAboutMain({ main }: GatewayFixture, { path, query, body, credential }: Prepared): boolean {
   const inputs = JSON.stringify([path, query, body])
   return credential === main.credential || inputs.includes(main.receiptId) || inputs.includes(main.lockerId)
 }
 
 /** The same request about `other`, where it was about the main locker or about `own`. */
-export function aboutAnother({ main }: GatewayWorld, other: OwnedLocker, own: OwnedLocker, given: Prepared): Prepared {
+export function aboutAnother(
+  { main }: GatewayFixture,
+  other: OwnedLocker,
+  own: OwnedLocker,
+  given: Prepared,
+): Prepared {
   const { path, query, body, credential } = given
   const replaced = <Part>(part: Part): Part => {
     if (part === undefined || part instanceof Uint8Array) return part

@@ -6,7 +6,7 @@ import type { UploadSession } from '@svc/api/upload-sessions'
 import { ed25519Identity } from '@svc/devnet/services/signing'
 import type { Given } from '../draft.ts'
 import { envelopeOf, uploadToken } from './credentials.ts'
-import { type GatewayWorld, type OwnedLocker, tokenOf } from './world.ts'
+import { type GatewayFixture, type OwnedLocker, tokenOf } from './fixture.ts'
 
 export type Recipes = Record<string, () => Given | Promise<Given>>
 
@@ -15,7 +15,7 @@ const TUS = { 'Tus-Resumable': '1.0.0' }
 const CHUNK = { ...TUS, 'Upload-Offset': '0', 'content-type': 'application/offset+octet-stream' }
 const S3_KEY = { name: 'backup', access: 'write', expires_in_days: 30 }
 
-export function lockerRecipes({ gateway, now, ask, main, locker, file }: GatewayWorld): Recipes {
+export function lockerRecipes({ gateway, now, ask, main, locker, file }: GatewayFixture): Recipes {
   const base = gateway.context.config.http.baseUrl
   /** In a locker of its own: what it leaves behind is in nobody's way. */
   const fresh =
@@ -81,8 +81,8 @@ export function lockerRecipes({ gateway, now, ask, main, locker, file }: Gateway
   }
 }
 
-export function byteRecipes(world: GatewayWorld): Recipes {
-  const { ask, main, locker, file } = world
+export function byteRecipes(fixture: GatewayFixture): Recipes {
+  const { ask, main, locker, file } = fixture
   const read = () => ({ path: { receipt_id: main.receiptId, filename: main.filename } })
   const byToken =
     (name: string, given: Given = {}) =>

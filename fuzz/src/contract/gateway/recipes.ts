@@ -11,23 +11,23 @@ import { createClient, memoryJournal, signerFromEvmKey } from '@svc/sdk'
 import { evmKeyWallet } from '@svc/sdk/gateway-wallets'
 import { bearer } from './credentials.ts'
 import { byteRecipes, lockerRecipes, type Recipes } from './file-recipes.ts'
-import type { GatewayWorld } from './world.ts'
+import type { GatewayFixture } from './fixture.ts'
 
 const REASON = 'a customer wrote'
 const PRIMARY = 'primary-mainnet'
 const OWNER = DEMO_PAYERS[0]?.address as string // there are four
 
-export function gatewayRecipes(world: GatewayWorld): Recipes {
+export function gatewayRecipes(fixture: GatewayFixture): Recipes {
   return {
-    ...lockerRecipes(world),
-    ...byteRecipes(world),
-    ...purchaseRecipes(world),
-    ...evidenceRecipes(world),
-    ...operatorRecipes(world),
+    ...lockerRecipes(fixture),
+    ...byteRecipes(fixture),
+    ...purchaseRecipes(fixture),
+    ...evidenceRecipes(fixture),
+    ...operatorRecipes(fixture),
   }
 }
 
-function purchaseRecipes({ ask, bought, quote, paidQuote, ...world }: GatewayWorld): Recipes {
+function purchaseRecipes({ ask, bought, quote, paidQuote, ...fixture }: GatewayFixture): Recipes {
   const payer = DEV_PAYERS[0] as (typeof DEV_PAYERS)[number]
   const open = async () => ({ body: { pay_req_id: ((await quote()).accepts[0] as PaymentLeg).extra.pay_req_id } })
 
@@ -36,8 +36,8 @@ function purchaseRecipes({ ask, bought, quote, paidQuote, ...world }: GatewayWor
     const body = { units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' }
     const leg = (await ask<Quote>('requestStorage', { body })).accepts[0] as PaymentLeg
     const signer = signerFromEvmKey(fromHex(payer.privateKey.slice(2), 32) as Uint8Array)
-    const options = { baseUrl: world.gateway.url, signer, journal: memoryJournal(), onWarning: () => {} }
-    const client = createClient(options, { now: world.now })
+    const options = { baseUrl: fixture.gateway.url, signer, journal: memoryJournal(), onWarning: () => {} }
+    const client = createClient(options, { now: fixture.now })
     const signed = await evmKeyWallet({ client, isLocal: true }, payer.privateKey, payer.address).sign(leg)
     return { leg, signed, pay_req_id: leg.extra.pay_req_id }
   }
@@ -78,7 +78,7 @@ function purchaseRecipes({ ask, bought, quote, paidQuote, ...world }: GatewayWor
   }
 }
 
-function evidenceRecipes({ main, issuer }: GatewayWorld): Recipes {
+function evidenceRecipes({ main, issuer }: GatewayFixture): Recipes {
   return {
     attest: () => ({ query: { receipt_id: main.receiptId, sync: true } }),
     evidenceBundle: () => ({ query: { receipt_id: main.receiptId } }),
@@ -90,7 +90,7 @@ function evidenceRecipes({ main, issuer }: GatewayWorld): Recipes {
   }
 }
 
-function operatorRecipes({ gateway, bought, main, locker, paidQuote }: GatewayWorld): Recipes {
+function operatorRecipes({ gateway, bought, main, locker, paidQuote }: GatewayFixture): Recipes {
   /** Gives up on a receipt that there is not. */
   async function deadJob(): Promise<string> {
     const { queue, database } = gateway.context
@@ -111,10 +111,10 @@ function operatorRecipes({ gateway, bought, main, locker, paidQuote }: GatewayWo
     internalCronAttest: () => ({ body: {} }),
     findReceipts: () => ({ query: { tx: bought.tx } }),
     findLockers: () => ({ query: { q: main.lockerId } }),
-    operatorJob: async () => ({ path: { job_id: await deadJob() } }),
+    adminJob: async () => ({ path: { job_id: await deadJob() } }),
     retryJob: actOnJob,
     deleteJob: actOnJob,
-    operatorPayment: () => ({ query: { network: PRIMARY, tx: bought.tx } }),
+    adminPayment: () => ({ query: { network: PRIMARY, tx: bought.tx } }),
     async restrictLocker() {
       const { lockerId } = await locker()
       return { path: { locker_id: lockerId }, body: { restriction: 'frozen', reason: REASON } }

@@ -1,4 +1,4 @@
-// The S3 door is not in the interface description: its operations, with the parameters that clients send.
+// The S3 endpoint is not in the interface description: its operations, with the parameters that clients send.
 
 import type { Operation, Parameter, Schema } from '../operation.ts'
 

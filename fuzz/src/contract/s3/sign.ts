@@ -1,4 +1,4 @@
-// Requests to the S3 door as clients sign them (signature version 4).
+// Requests to the S3 endpoint as clients sign them (signature version 4).
 
 import { hash } from 'node:crypto'
 import type { S3Credentials } from '@svc/api/s3-credentials'

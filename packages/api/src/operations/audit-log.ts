@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { OrNull, Timestamp, Words } from '../wire.ts'
-import { BASE, Count, reading } from './operator-endpoint.ts'
+import { BASE, Count, reading } from './admin-endpoint.ts'
 
 export const AuditEntry = Type.Object(
   {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { OrNull, Timestamp, Words } from '../wire.ts'
-import { ACT_ERRORS, acting, BASE, Changed, Count, Reason, reading } from './operator-endpoint.ts'
+import { ACT_ERRORS, acting, BASE, Changed, Count, Reason, reading } from './admin-endpoint.ts'
 
 const JobState = Words(['waiting', 'delayed', 'running', 'dead'])
 
@@ -15,22 +15,22 @@ const JobFacts = {
   error: OrNull(Type.String({ description: 'Of a dead job: why its last run failed.' })),
 }
 
-export const OperatorJob = Type.Object(JobFacts, { title: 'OperatorJob' })
-export type OperatorJob = Static<typeof OperatorJob>
+export const AdminJob = Type.Object(JobFacts, { title: 'AdminJob' })
+export type AdminJob = Static<typeof AdminJob>
 
-export const OperatorJobDetails = Type.Object(
+export const AdminJobDetails = Type.Object(
   {
     ...JobFacts,
     key: OrNull(Type.String({ description: 'While a job of the same kind and key waits, no other is added.' })),
     payload: Type.Record(Type.String(), Type.Unknown(), { description: 'What it works on, without secrets.' }),
   },
-  { title: 'OperatorJobDetails' },
+  { title: 'AdminJobDetails' },
 )
-export type OperatorJobDetails = Static<typeof OperatorJobDetails>
+export type AdminJobDetails = Static<typeof AdminJobDetails>
 
-export const operatorJobs = endpoint({
+export const adminJobs = endpoint({
   ...reading,
-  name: 'operatorJobs',
+  name: 'adminJobs',
   path: `${BASE}/jobs`,
   summary: 'Jobs in one state: dead ones with the newest first, others with the next due first',
   query: Type.Object({
@@ -40,20 +40,20 @@ export const operatorJobs = endpoint({
     cursor: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' })),
   }),
   responses: {
-    200: Type.Object({ jobs: Type.Array(OperatorJob), next_cursor: Type.Optional(Type.String()) }),
+    200: Type.Object({ jobs: Type.Array(AdminJob), next_cursor: Type.Optional(Type.String()) }),
   },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
 })
 
 const JobPath = Type.Object({ job_id: Type.String({ maxLength: 100 }) })
 
-export const operatorJob = endpoint({
+export const adminJob = endpoint({
   ...reading,
-  name: 'operatorJob',
+  name: 'adminJob',
   path: `${BASE}/jobs/{job_id}`,
   summary: 'One job: what it works on, and why it failed',
   params: JobPath,
-  responses: { 200: OperatorJobDetails },
+  responses: { 200: AdminJobDetails },
   errors: ['INTERNAL_AUTH_REQUIRED', 'job_not_found', 'validation_error'],
 })
 

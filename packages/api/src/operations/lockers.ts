@@ -2,16 +2,16 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { Used } from '../usage.ts'
 import { OrNull, Timestamp, Words } from '../wire.ts'
+import { ACT_ERRORS, acting, BASE, Changed, Count, Reason, reading } from './admin-endpoint.ts'
 import { AuditEntry } from './audit-log.ts'
-import { ACT_ERRORS, acting, BASE, Changed, Count, Reason, reading } from './operator-endpoint.ts'
 
-const OperatorRestriction = Type.Object({
+const AdminRestriction = Type.Object({
   state: Words(['frozen', 'taken_down']),
   since: Timestamp(),
   notice: OrNull(Type.String({ description: 'What its owner is told.' })),
 })
 
-const OperatorLockerFacts = {
+const AdminLockerFacts = {
   locker_id: Type.String(),
   receipt_id: Type.String(),
   owner: Type.String(),
@@ -23,11 +23,11 @@ const OperatorLockerFacts = {
   created_at: Timestamp(),
   expires_at: Timestamp(),
   ended: Type.Boolean(),
-  restriction: OrNull(OperatorRestriction),
+  restriction: OrNull(AdminRestriction),
 }
 
-export const OperatorLocker = Type.Object(OperatorLockerFacts, { title: 'OperatorLocker' })
-export type OperatorLocker = Static<typeof OperatorLocker>
+export const AdminLocker = Type.Object(AdminLockerFacts, { title: 'AdminLocker' })
+export type AdminLocker = Static<typeof AdminLocker>
 
 export const findLockers = endpoint({
   ...reading,
@@ -40,33 +40,33 @@ export const findLockers = endpoint({
     cursor: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' })),
   }),
   responses: {
-    200: Type.Object({ lockers: Type.Array(OperatorLocker), next_cursor: Type.Optional(Type.String()) }),
+    200: Type.Object({ lockers: Type.Array(AdminLocker), next_cursor: Type.Optional(Type.String()) }),
   },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
 })
 
-export const OperatorLockerDetails = Type.Object(
+export const AdminLockerDetails = Type.Object(
   {
-    ...OperatorLockerFacts,
+    ...AdminLockerFacts,
     bytes: Used('Of all files, confirmed or not.'),
     files: Used('Entries of the manifest.'),
     egress: Used('Bytes sent by the public link and short URLs, about.'),
     public_link: Words(['open', 'closed']),
     audit: Type.Array(AuditEntry, { description: 'The newest 100 that are about this locker.' }),
   },
-  { title: 'OperatorLockerDetails' },
+  { title: 'AdminLockerDetails' },
 )
-export type OperatorLockerDetails = Static<typeof OperatorLockerDetails>
+export type AdminLockerDetails = Static<typeof AdminLockerDetails>
 
 const LockerPath = Type.Object({ locker_id: Type.String({ maxLength: 100 }) })
 
-export const operatorLocker = endpoint({
+export const adminLocker = endpoint({
   ...reading,
-  name: 'operatorLocker',
+  name: 'adminLocker',
   path: `${BASE}/lockers/{locker_id}`,
   summary: 'One locker, and what was done to it by hand',
   params: LockerPath,
-  responses: { 200: OperatorLockerDetails },
+  responses: { 200: AdminLockerDetails },
   errors: ['INTERNAL_AUTH_REQUIRED', 'locker_not_found', 'validation_error'],
 })
 
@@ -83,7 +83,7 @@ export const restrictLocker = endpoint({
     notice: Type.Optional(Type.String({ maxLength: 500, description: 'What its owner is told.' })),
   }),
   responses: {
-    200: Type.Object({ ok: Type.Literal(true), changed: Changed, locker: OperatorLocker }),
+    200: Type.Object({ ok: Type.Literal(true), changed: Changed, locker: AdminLocker }),
   },
   errors: [...ACT_ERRORS, 'locker_not_found'],
 })

@@ -4,28 +4,28 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { AttestHealth } from '../internal-attestations.ts'
 import { OrNull, Timestamp, Words } from '../wire.ts'
-import { BASE, Count, reading, Usd } from './operator-endpoint.ts'
+import { BASE, Count, reading, Usd } from './admin-endpoint.ts'
 
-export const OperatorIdentity = Type.Object(
+export const AdminIdentity = Type.Object(
   {
     identity: Type.String({ description: 'As the audit log names it.' }),
     kind: Words(['oidc', 'secret', 'development']),
     may_act: Type.Boolean({ description: 'Whether ADMINS names this identity.' }),
   },
-  { title: 'OperatorIdentity' },
+  { title: 'AdminIdentity' },
 )
-export type OperatorIdentity = Static<typeof OperatorIdentity>
+export type AdminIdentity = Static<typeof AdminIdentity>
 
-export const operatorIdentity = endpoint({
+export const adminIdentity = endpoint({
   ...reading,
-  name: 'operatorIdentity',
+  name: 'adminIdentity',
   path: `${BASE}/identity`,
   summary: 'Who the caller is, and whether they may act',
-  responses: { 200: OperatorIdentity },
+  responses: { 200: AdminIdentity },
   errors: ['INTERNAL_AUTH_REQUIRED'],
 })
 
-const OperatorBudget = Type.Object({
+const AdminBudget = Type.Object({
   name: Type.String(),
   unit: Words(['lamports', 'gwei']),
   per_day: Count('0: no limit.'),
@@ -42,7 +42,7 @@ const JobStates = {
   dead: Count('Failed for good.'),
 }
 
-const OperatorKey = Type.Object({
+const AdminKey = Type.Object({
   use: Words(['statement', 'publication', 'short-url', 'log']),
   id: Type.String({
     description: 'Of a statement key its key id, of the log its verifier key, of the others the public key.',
@@ -74,7 +74,7 @@ const PriceFeed = Type.Object(
 )
 export type PriceFeed = Static<typeof PriceFeed>
 
-export const OperatorOverview = Type.Object(
+export const AdminOverview = Type.Object(
   {
     lockers: Count('How many were opened.'),
     frozen: Count(),
@@ -86,25 +86,25 @@ export const OperatorOverview = Type.Object(
     counted_at: Timestamp('When the numbers above were counted; now and then, not at each request.'),
     attestations: Type.Pick(AttestHealth, ['counts', 'oldest_nonfinal_age_sec', 'nonfinal_unknown_age']),
     anchors: OrNull(AttestHealth.properties.anchors),
-    budgets: Type.Array(OperatorBudget),
+    budgets: Type.Array(AdminBudget),
     jobs: Type.Object({ ...JobStates, by_kind: Type.Record(Type.String(), Type.Object(JobStates)) }),
     providers: Type.Array(Type.Object({ provider: Type.String(), healthy: Type.Boolean() })),
     chains: Type.Array(Type.Object({ network: Type.String(), state: Words(['ok', 'failing', 'disabled']) })),
-    keys: Type.Array(OperatorKey),
+    keys: Type.Array(AdminKey),
     price_feed: PriceFeed,
     warnings: Type.Array(Type.String(), { description: 'As on /health.' }),
     time: Timestamp(),
   },
-  { title: 'OperatorOverview' },
+  { title: 'AdminOverview' },
 )
-export type OperatorOverview = Static<typeof OperatorOverview>
+export type AdminOverview = Static<typeof AdminOverview>
 
-export const operatorOverview = endpoint({
+export const adminOverview = endpoint({
   ...reading,
-  name: 'operatorOverview',
+  name: 'adminOverview',
   path: `${BASE}/overview`,
   summary: 'The business and its health at a glance',
-  responses: { 200: OperatorOverview },
+  responses: { 200: AdminOverview },
   errors: ['INTERNAL_AUTH_REQUIRED'],
 })
 

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { Receipt } from '../receipts.ts'
 import { OrNull, Timestamp, Words } from '../wire.ts'
-import { ACT_ERRORS, Amount, acting, BASE, Changed, Reason, reading } from './operator-endpoint.ts'
+import { ACT_ERRORS, Amount, acting, BASE, Changed, Reason, reading } from './admin-endpoint.ts'
 
 const PaymentRefund = Type.Object({
   amount_raw: Amount('In atomic units of the asset.'),
@@ -15,7 +15,7 @@ const PaymentRefund = Type.Object({
   reason: Type.String(),
 })
 
-export const OperatorPayment = Type.Object(
+export const AdminPayment = Type.Object(
   {
     network: Type.String(),
     tx: Type.String(),
@@ -37,9 +37,9 @@ export const OperatorPayment = Type.Object(
     refund: OrNull(PaymentRefund),
     refunds: Type.Array(PaymentRefund),
   },
-  { title: 'OperatorPayment' },
+  { title: 'AdminPayment' },
 )
-export type OperatorPayment = Static<typeof OperatorPayment>
+export type AdminPayment = Static<typeof AdminPayment>
 
 const TX_PATTERN = '^(0[xX][0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$'
 
@@ -51,13 +51,13 @@ const Transaction = {
   }),
 }
 
-export const operatorPayment = endpoint({
+export const adminPayment = endpoint({
   ...reading,
-  name: 'operatorPayment',
+  name: 'adminPayment',
   path: `${BASE}/payments`,
   summary: 'What a transaction paid to the treasury, and what it was used for',
   query: Type.Object(Transaction),
-  responses: { 200: OperatorPayment },
+  responses: { 200: AdminPayment },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
 })
 

@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { Timestamp, Words } from '../wire.ts'
-import { Amount, BASE, Count, Range, reading, Usd } from './operator-endpoint.ts'
+import { Amount, BASE, Count, Range, reading, Usd } from './admin-endpoint.ts'
 
 const SalesPeriod = Type.Object(
   {
@@ -22,7 +22,7 @@ const SalesPeriod = Type.Object(
 )
 export type SalesPeriod = Static<typeof SalesPeriod>
 
-export const OperatorSales = Type.Object(
+export const AdminSales = Type.Object(
   {
     from: Timestamp(),
     to: Timestamp(),
@@ -30,13 +30,13 @@ export const OperatorSales = Type.Object(
     periods: Type.Array(SalesPeriod, { description: 'In order of time. Periods without a sale are left out.' }),
     uncounted: Count('Receipts that the next count will add; 0 but for the moment after a sale.'),
   },
-  { title: 'OperatorSales' },
+  { title: 'AdminSales' },
 )
-export type OperatorSales = Static<typeof OperatorSales>
+export type AdminSales = Static<typeof AdminSales>
 
-export const operatorSales = endpoint({
+export const adminSales = endpoint({
   ...reading,
-  name: 'operatorSales',
+  name: 'adminSales',
   path: `${BASE}/sales`,
   summary: 'Sales over time, by asset and provider',
   query: Type.Object({
@@ -48,7 +48,7 @@ export const operatorSales = endpoint({
       }),
     ),
   }),
-  responses: { 200: OperatorSales },
+  responses: { 200: AdminSales },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
 })
 
@@ -60,19 +60,19 @@ const GrowthSample = Type.Object({
   purchases: Count(),
 })
 
-export const OperatorGrowth = Type.Object(
+export const AdminGrowth = Type.Object(
   { from: Timestamp(), to: Timestamp(), samples: Type.Array(GrowthSample, { description: 'In order of time.' }) },
-  { title: 'OperatorGrowth' },
+  { title: 'AdminGrowth' },
 )
-export type OperatorGrowth = Static<typeof OperatorGrowth>
+export type AdminGrowth = Static<typeof AdminGrowth>
 
-export const operatorGrowth = endpoint({
+export const adminGrowth = endpoint({
   ...reading,
-  name: 'operatorGrowth',
+  name: 'adminGrowth',
   path: `${BASE}/growth`,
   summary: 'Lockers, files and bytes over time: hourly for 90 days, daily before',
   query: Type.Object(Range),
-  responses: { 200: OperatorGrowth },
+  responses: { 200: AdminGrowth },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
 })
 

@@ -1,8 +1,8 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { PermanentError } from '../../src/queue/queue.ts'
-import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
+import { writeNote } from './test-jobs.ts'
 
 forEachDatabase('a job that fails', (database) => {
   it('is retried after delays that double', async () => {
@@ -37,7 +37,7 @@ forEachDatabase('a job that fails', (database) => {
     expect(await queue.counts()).toEqual({ note: { waiting: 0, delayed: 0, running: 0, dead: 0 } })
   })
 
-  it('T-53 is forgotten ninety days after it failed for good', async () => {
+  it('T-140 is forgotten ninety days after it failed for good', async () => {
     const { queue, enqueue, clock } = await openTestQueues(database)
     queue.handle('note', {}, async () => {
       throw new PermanentError('never')

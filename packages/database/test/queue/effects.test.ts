@@ -1,8 +1,8 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it, vi } from 'vitest'
 import { LEASE_SECONDS } from '../../src/queue/engine.ts'
-import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
+import { writeNote } from './test-jobs.ts'
 
 forEachDatabase('the effect of a job', (database) => {
   it('is rolled back when it fails half way, and happens once in the end', async () => {

@@ -2,8 +2,8 @@ import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
-import { readNotes, writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
+import { readNotes, writeNote } from './test-jobs.ts'
 
 forEachDatabaseInGate('a job that is enqueued', (database) => {
   it('runs once, with its payload', async () => {

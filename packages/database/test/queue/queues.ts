@@ -9,7 +9,7 @@ import { createQueue } from '../../src/queue/create-queue.ts'
 import { LEASE_SECONDS } from '../../src/queue/engine.ts'
 import type { Drained, Queue } from '../../src/queue/queue.ts'
 import type { QueueTables } from '../../src/queue/tables.ts'
-import { noteTables, readNotes, START, silentLog, type TestJobs } from './notes.ts'
+import { noteTables, readNotes, START, silentLog, type TestJobs } from './test-jobs.ts'
 
 /** Empties the tables first. */
 export async function openTestQueues(database: TestDatabase) {

@@ -6,8 +6,8 @@ import { writable } from '@svc/devnet/writable'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Database, openDatabase } from '../../src/open.ts'
 import type { QueueTables } from '../../src/queue/tables.ts'
-import { noteTables, readNotes, START, writeNote } from './notes.ts'
 import { openTestQueues } from './queues.ts'
+import { noteTables, readNotes, START, writeNote } from './test-jobs.ts'
 
 const program = new URL('./programs/replica.ts', import.meta.url)
 

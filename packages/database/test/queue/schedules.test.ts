@@ -1,7 +1,7 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it, vi } from 'vitest'
-import { writeNote } from './notes.ts'
 import { openTestQueues } from './queues.ts'
+import { writeNote } from './test-jobs.ts'
 
 forEachDatabase('a schedule', (database) => {
   it('enqueues one job in each period, the first at once, however many queues poll', async () => {

@@ -2,8 +2,8 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
+import { writeNote } from './test-jobs.ts'
 
 forEachDatabase('started workers', (database) => {
   // They poll only when a test advances the timers by a second.

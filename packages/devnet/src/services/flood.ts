@@ -12,7 +12,7 @@ export function openEndpoints(endpoints: readonly Endpoint[]): Endpoint[] {
   )
 }
 
-export interface StrangerRequest {
+export interface AnonymousRequest {
   method?: string
   path: string
   headers?: Record<string, string>
@@ -30,7 +30,7 @@ export interface Flooded {
 /** The service has to trust this machine as a proxy. */
 export async function flood(
   url: string,
-  request: StrangerRequest,
+  request: AnonymousRequest,
   { times, address }: { times: number; address: string },
 ): Promise<Flooded> {
   const agent = new Agent({ keepAlive: true, maxSockets: times })
@@ -49,7 +49,7 @@ async function send(
   agent: Agent,
   url: string,
   address: string,
-  { method = 'GET', path, headers = {}, body }: StrangerRequest,
+  { method = 'GET', path, headers = {}, body }: AnonymousRequest,
 ): Promise<IncomingMessage> {
   const json = typeof body === 'object' && { 'content-type': 'application/json' }
   const request = httpRequest(url + path, {

@@ -17,20 +17,20 @@ const PLANTED: [fault: string, example: string, changes: Changes, shortest: stri
   ['a member named __proto__', '{"a":{"b":1}}', { isJson: true }, '"__proto__":'],
 ]
 
-it.each(PLANTED)('T-132 made-up input has %s, and becomes as short as it can', (_, example, changes, fault) => {
+it.each(PLANTED)('T-129 made-up input has %s, and becomes as short as it can', (_, example, changes, fault) => {
   const rule = (input: Buffer) => must(!input.includes(fault), 'has the fault')
   const { counterexample } = fc.check(fc.property(changed([example], changes), rule), { numRuns: 20_000 })
   expect(counterexample?.toString()).toBe(fault)
 })
 
-it('T-132 made-up input is the same for the same seed', () => {
+it('T-129 made-up input is the same for the same seed', () => {
   const casesOf = (seed: number) =>
     fc.sample(changed(['{"a":[1,"b"]}'], { words: ['c'], isJson: true }), { seed, numRuns: 100 }).join('\n')
   expect(casesOf(1)).toBe(casesOf(1))
   expect(casesOf(1)).not.toBe(casesOf(2))
 })
 
-it('T-132 reports a broken rule and a foreign error with the input that caused it', async () => {
+it('T-129 reports a broken rule and a foreign error with the input that caused it', async () => {
   const problemOf = (rule: (input: Buffer) => void) => problemWith({ examples: ['x'], rule })
   expect(await problemOf((input) => must(input.length === 0, 'is not empty'))).toBe(
     `is not empty; SVC_TEST_SEED=${fc.readConfigureGlobal()?.seed}, pieces of 1, input in base64 ${btoa('x')}`,
@@ -44,7 +44,7 @@ it('T-132 reports a broken rule and a foreign error with the input that caused i
   expect(await problemOf(refusing(new TypeError('not of its own')))).toMatch(/^throws TypeError: not of its own /)
 })
 
-it('T-132 made-up input arrives in pieces, which are the whole', async () => {
+it('T-129 made-up input arrives in pieces, which are the whole', async () => {
   let pieces = 0
   const rule = (input: Buffer, cut: (bytes: Buffer) => Buffer[]) => {
     pieces = Math.max(pieces, cut(input).length)
@@ -54,7 +54,7 @@ it('T-132 made-up input arrives in pieces, which are the whole', async () => {
   expect(pieces).toBeGreaterThan(1)
 })
 
-it('T-132 reports a case that takes too much time', { tags: ['nightly'] }, async () => {
+it('T-129 reports a case that takes too much time', { tags: ['nightly'] }, async () => {
   const problem = await problemWith({ examples: ['x'], rule: () => spin(300) })
   expect(problem).toMatch(/^takes more than 200 ms;/)
 })
@@ -63,7 +63,7 @@ it.each([
   ['spin', 'does not end', '1000'],
   ['keep', 'takes more than 1024 MB', '60000'],
 ])(
-  'T-132 ends the process on a case that would %s for ever, and prints its input',
+  'T-129 ends the process on a case that would %s for ever, and prints its input',
   { tags: ['nightly'] },
   async (...args) => {
     const [way, problem, hangsMs] = args

@@ -35,7 +35,7 @@ async function copyOf(path: string, name = ''): Promise<string> {
 const runGateway = (command: string, env: Record<string, string>) =>
   startProcess(GATEWAY, { args: [command], env: { SVC_MODE: 'development', ...env } }).ended
 
-it('RCPT-01 CLI-02 EVID-11 receipts and evidence bundles of release 1.0.0 verify offline', async () => {
+it('RCPT-01 EVID-11 receipts and evidence bundles of release 1.0.0 verify offline', async () => {
   const pinned = readPinnedKeys(String(await answer('keys.json')))
   if (!pinned.ok) throw new Error(pinned.problem)
   for (const chain of ['sol', 'evm']) {

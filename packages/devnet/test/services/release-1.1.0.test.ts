@@ -41,7 +41,7 @@ async function openData(dialect: 'sqlite' | 'postgres', unknown = '') {
     await sql.raw(`drop table schema_migrations; ${dump}`).execute(writable(db))
     await close()
   }
-  const house = await openTestGateway(
+  const instance = await openTestGateway(
     {
       DATA_DIR: folder,
       LOGBOOK_DIR: logbook,
@@ -54,14 +54,14 @@ async function openData(dialect: 'sqlite' | 'postgres', unknown = '') {
   const owner = ed25519Identity(Buffer.from(answers.owner_seed, 'hex'))
   const ids = { lockerId: answers.locker_id, receiptId: answers.receipt_id }
   return {
-    house,
+    instance,
     answers,
     owner,
     call: <Body>(ops: string[], method: string, path: string, body?: unknown, who = owner) =>
-      house.call<Body>(who, { method, path: `/v1/lockers/${ids.lockerId}${path}`, ops, body, ...ids }),
-    fetch: (url: string, init?: RequestInit) => fetch(house.gateway.url + new URL(url).pathname, init),
+      instance.call<Body>(who, { method, path: `/v1/lockers/${ids.lockerId}${path}`, ops, body, ...ids }),
+    fetch: (url: string, init?: RequestInit) => fetch(instance.gateway.url + new URL(url).pathname, init),
     async close() {
-      await house.close()
+      await instance.close()
       await database?.drop()
       await rm(folder, { recursive: true })
     },
@@ -86,19 +86,21 @@ for (const dialect of ['sqlite', 'postgres'] as const)
   describe(`data of release 1.1.0 (${dialect})`, { shuffle: false }, () => {
     const data = forAllTests(() => openData(dialect))
 
-    it('ADD-31 RCPT-01 T-37 is current, and its receipts, files and statements are served unchanged', async () => {
-      const { house, answers, call } = data
-      await expect.poll(async () => (await house.send<object>('GET', '/health')).body).toMatchObject({ status: 'ok' })
+    it('ADD-31 RCPT-01 is current, and its receipts, files and statements are served unchanged', async () => {
+      const { instance, answers, call } = data
+      await expect
+        .poll(async () => (await instance.send<object>('GET', '/health')).body)
+        .toMatchObject({ status: 'ok' })
       for (const receipt of [answers.receipt, answers.renewal]) {
-        expect(done(await house.send('GET', `/v1/receipts/${receipt.receipt_id}`))).toEqual(receipt)
-        expect(done(await house.send('GET', `/v1/receipts/${receipt.receipt_id}/verify`))).toMatchObject({
+        expect(done(await instance.send('GET', `/v1/receipts/${receipt.receipt_id}`))).toEqual(receipt)
+        expect(done(await instance.send('GET', `/v1/receipts/${receipt.receipt_id}/verify`))).toMatchObject({
           valid: true,
         })
       }
       expect(done(await call<{ files: object[] }>(['locker:list'], 'GET', '/files')).files).toEqual(answers.files)
       const query = `receipt_id=${answers.receipt_id}`
-      expect(done(await house.send('GET', `/v1/storage/statements?${query}`))).toEqual(answers.anchored)
-      const served = done(await house.send<object>('GET', `/v1/storage/evidence-bundle?${query}`))
+      expect(done(await instance.send('GET', `/v1/storage/statements?${query}`))).toEqual(answers.anchored)
+      const served = done(await instance.send<object>('GET', `/v1/storage/evidence-bundle?${query}`))
       const pinned = readPinnedKeys(JSON.stringify(answers.keys))
       if (!pinned.ok) throw new Error(pinned.problem)
       for (const bundle of [answers.bundle, answers.latest, served]) {
@@ -112,25 +114,25 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       onTestFinished(drop)
       const fresh = await openDatabase({ url, migrations })
       onTestFinished(fresh.close)
-      const { db } = data.house.gateway.context.database
+      const { db } = data.instance.gateway.context.database
       expect(await schemaOf(db, dialect)).toEqual(await schemaOf(fresh.db, dialect))
     })
 
-    it('PAY-06 PAY-52 ENV-13 gives no second receipt or quote, and takes no envelope twice', async () => {
-      const { house, answers } = data
+    it('PAY-52 ENV-13 gives no second receipt or quote, and takes no envelope twice', async () => {
+      const { instance, answers } = data
       const { confirm, unpaid, used_envelope } = answers
-      const again = await house.confirm({ pay_req_id: confirm.pay_req_id }, confirm.tx)
+      const again = await instance.confirm({ pay_req_id: confirm.pay_req_id }, confirm.tx)
       expect(again.body).toMatchObject({ receipt_id: answers.receipt_id })
-      expect(await house.quote(unpaid.order, { 'idempotency-key': unpaid.idempotency_key })).toEqual(unpaid.quote)
+      expect(await instance.quote(unpaid.order, { 'idempotency-key': unpaid.idempotency_key })).toEqual(unpaid.quote)
       expectRefusal(
-        await house.send('GET', used_envelope.path, undefined, used_envelope.headers),
+        await instance.send('GET', used_envelope.path, undefined, used_envelope.headers),
         403,
         'NONCE_REPLAYED',
       )
     })
 
     it('SHORT-01 ADD-46 opens its URLs, and finishes its uploads', async () => {
-      const { house, answers, fetch: ask } = data
+      const { instance, answers, fetch: ask } = data
       const { download_url, upload_url, session, tus } = answers
       expect(await (await ask(download_url)).text()).toBe('one, changed')
       const type = { 'content-type': 'text/plain' }
@@ -138,8 +140,10 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       const path = `/v1/upload-sessions/${session.session_id}`
       const token = { 'x-upload-token': session.upload_token }
       const bytes = { ...token, 'content-type': 'application/octet-stream' }
-      done(await house.send('POST', `${path}/files/f_0001/parts?index=1`, Buffer.from('def'), bytes))
-      expect(done(await house.send('POST', `${path}/finalize`, undefined, token))).toMatchObject({ status: 'complete' })
+      done(await instance.send('POST', `${path}/files/f_0001/parts?index=1`, Buffer.from('def'), bytes))
+      expect(done(await instance.send('POST', `${path}/finalize`, undefined, token))).toMatchObject({
+        status: 'complete',
+      })
       const chunk = {
         'tus-resumable': '1.0.0',
         'x-upload-token': tus.token,
@@ -150,7 +154,7 @@ for (const dialect of ['sqlite', 'postgres'] as const)
     })
 
     it('OPER-02 T-161 keeps who has access, and who has not', async () => {
-      const { house, answers, call } = data
+      const { instance, answers, call } = data
       const operator = ed25519Identity(Buffer.from(answers.operator_seed, 'hex'))
       const removed = ed25519Identity(Buffer.alloc(32, 8))
       expect(done(await call(['locker:read'], 'GET', '/record'))).toMatchObject({ operators: answers.record.operators })
@@ -161,11 +165,11 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       const { locker_id: lockerId, receipt_id: receiptId } = answers.frozen
       const path = `/v1/lockers/${lockerId}/files`
       const write = { method: 'POST', path, body: { filename: 'a' }, ops: ['locker:write'], lockerId, receiptId }
-      expect((await house.call(operator, write)).status).toBe(423)
+      expect((await instance.call(operator, write)).status).toBe(423)
     })
 
     it('EVID-11 LOG-13 signs the statement that follows the last', async () => {
-      const { house, answers, owner } = data
+      const { instance, answers, owner } = data
       const evm = evmIdentity(Buffer.from(answers.evm_key, 'hex'))
       const [, last] = answers.statements
       const due = [
@@ -177,13 +181,15 @@ for (const dialect of ['sqlite', 'postgres'] as const)
         const filename = 'new.txt'
         const file = { path: `/v1/lockers/${lockerId}/files`, ops: ['locker:write'], body: { filename } }
         const made = done(
-          await house.call<{ upload_url: string }>(who, { ...file, method: 'POST', lockerId, receiptId }),
+          await instance.call<{ upload_url: string }>(who, { ...file, method: 'POST', lockerId, receiptId }),
         )
         const headers = { 'content-type': 'application/octet-stream' }
         expect((await data.fetch(made.upload_url, { method: 'PUT', headers, body: 'new' })).status).toBe(200)
-        done(await house.send('POST', `/v1/files/confirm?${new URLSearchParams({ receipt_id: receiptId, filename })}`))
+        done(
+          await instance.send('POST', `/v1/files/confirm?${new URLSearchParams({ receipt_id: receiptId, filename })}`),
+        )
         const path = `/v1/storage/attest?receipt_id=${receiptId}&sync=true`
-        const attested = await house.call<object>(who, { method: 'POST', path, ops: ['locker:attest'], receiptId })
+        const attested = await instance.call<object>(who, { method: 'POST', path, ops: ['locker:attest'], receiptId })
         const body = expect.objectContaining({ sequence, prev_statement_digest })
         expect(done(attested)).toMatchObject({ attestation: { envelope: { body } } })
       }
@@ -197,9 +203,9 @@ it.each([
 ])('T-37 ADD-31 a database that lacks a %s of its logbook is healed with release 1.1.0 first', async (_, line) => {
   const data = await openData('sqlite', line)
   onTestFinished(data.close)
-  const { house } = data
+  const { instance } = data
   await expect
-    .poll(async () => (await house.send<object>('GET', '/health')).body)
+    .poll(async () => (await instance.send<object>('GET', '/health')).body)
     .toMatchObject({ continuity: { state: 'behind', heal: expect.stringContaining('lacks what release 1.1.0') } })
-  expectRefusal(await house.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
+  expectRefusal(await instance.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
 })

@@ -83,7 +83,7 @@ const GOOD_MS = 3_600_000
 
 /**
  * A rate is good for its 60 s (PAY-28). Then, if there is no new one, the lower end of the last good price's confidence
- * interval stands in: the buyer pays no less than the price that was known asked for (T-39). A configured rate stands in
+ * interval stands in: the buyer pays no less than the price that was known asked for (T-22). A configured rate stands in
  * after that, unless it is as far from the last good price as no new price may be.
  */
 export function createPriceOracle(options: PriceOracleOptions): PriceOracle {

@@ -84,7 +84,7 @@ export interface Seller<Quote extends StoredQuote, Bought extends { receipt: Sig
   /** The address that confirms payments here: payers sign it to see a receipt again. */
   confirmUrl: string
   /** Counts a request without credentials. */
-  limitStranger(wire: WireRequest): Promise<void>
+  limitAnonymous(wire: WireRequest): Promise<void>
   findQuote(payReqId: string): Promise<Quote | null>
   /** What was bought with a quote; null while nobody has paid. May throw where there is no such quote. */
   findBought(payReqId: string): Promise<Bought | null>
@@ -112,13 +112,13 @@ export async function readConfirmation<Quote extends StoredQuote, Bought extends
 ): Promise<{ bought: Bought; paid: null } | { bought: null; paid: PaidQuote<Quote> }> {
   const bought = await seller.findBought(shown.pay_req_id)
   if (bought) {
-    await requirePayerProof(shown.proof, bought.receipt, seller.confirmUrl, () => seller.limitStranger(wire))
+    await requirePayerProof(shown.proof, bought.receipt, seller.confirmUrl, () => seller.limitAnonymous(wire))
     return { bought, paid: null }
   }
   const tx = requireTransaction(shown.proof)
   const request = await seller.findQuote(shown.pay_req_id)
   if (!request) throw payReqNotFound()
-  await seller.limitStranger(wire)
+  await seller.limitAnonymous(wire)
   await seller.requireCurrent?.()
   const paid = await inQuoteTime(seller, [request], () => readLeg(seller, request, shown, tx))
   return { bought: null, paid }
@@ -240,7 +240,7 @@ export function payerProof(headers: IncomingHttpHeaders, { tx_sig, payer_signatu
   return { tx, signature: payer_signature }
 }
 
-/** The transaction from the header X402-TX or the body: the first of the two that is well-formed (AMB-49). */
+/** The transaction from the header X402-TX or the body: the first of the two that is well-formed (PAY-42). */
 function findTransactionId(headers: IncomingHttpHeaders, txSig: string | undefined): string | null {
   const candidates = [headers['x402-tx'], txSig].filter((text) => typeof text === 'string').map((text) => text.trim())
   const wellFormed = candidates.find(isTransactionId)
@@ -259,7 +259,7 @@ function isTransactionId(text: string): boolean {
 
 /**
  * The leg of a quote that a confirmation names, or the first when it names none. A network alone or an asset alone can
- * only mean the first leg (AMB-14).
+ * only mean the first leg (PAY-47).
  */
 export function paidLeg(accepts: readonly PaymentLeg[], choice: LegChoice): QuotedLeg {
   const legs = accepts.map(quotedLeg)

@@ -164,7 +164,7 @@ async function paidLeg(
 }
 
 async function findQuote(seller: PageSeller, payReqId: string, wire: WireRequest): Promise<StoredQuote> {
-  await seller.limitStranger(wire)
+  await seller.limitAnonymous(wire)
   const request = await seller.findQuote(payReqId)
   if (!request) throw payReqNotFound()
   return request

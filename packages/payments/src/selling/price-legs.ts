@@ -60,7 +60,7 @@ function noLegs(): ServiceError {
   })
 }
 
-/** No price is better than a wrong one (T-39). */
+/** No price is better than a wrong one (T-22). */
 function noPrice(legs: readonly Leg[]): ServiceError {
   const tickers = [...new Set(legs.map(({ of }) => of.ticker))].join(', ')
   return new ServiceError('chain_unavailable', `no price of ${tickers} is known right now`, {

@@ -190,7 +190,7 @@ function payCommand({ of, asset, payTo, amount }: PricedLeg, payReqId: string): 
     : `spl-token transfer ${asset} ${display} ${payTo} --with-memo ${reference}`
 }
 
-/** Field names of older quotes, for the default leg (AMB-12). */
+/** Field names of older quotes, for the default leg (PAY-31). */
 function legacyForm(leg: PricedLeg, payReqId: string) {
   const { network, ticker } = leg.of
   const amount = String(leg.amount)

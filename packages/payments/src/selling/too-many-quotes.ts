@@ -1,5 +1,5 @@
 // Anybody may ask for quotes. Those that nobody paid and nobody can confirm any more are kept for a while, to settle
-// payments by hand, but not in any number (T-145).
+// payments by hand, but not in any number (T-140).
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 

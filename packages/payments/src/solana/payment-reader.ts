@@ -11,7 +11,12 @@ import type { ChainReading, Destination, PaymentReader } from '../payment.ts'
 import { readPayment } from '../read-payment.ts'
 import { findReferences } from '../references.ts'
 import { connectSolanaUnread } from './nodes.ts'
-import { fetchTransaction, type PaymentCommitment, readTransaction, type SeenTransaction } from './seen-transaction.ts'
+import {
+  fetchTransaction,
+  type ObservedTransaction,
+  type PaymentCommitment,
+  readTransaction,
+} from './observed-transaction.ts'
 
 export interface SolanaPaymentReaderOptions {
   rpcUrls: readonly string[]
@@ -62,7 +67,7 @@ async function read(
   }
 }
 
-function readingOf(tx: string, seen: SeenTransaction, { asset, payTo }: Destination): ChainReading {
+function readingOf(tx: string, seen: ObservedTransaction, { asset, payTo }: Destination): ChainReading {
   if (seen.failed) return { outcome: 'rejected', reason: 'transaction_failed' }
   const received = asset === NATIVE_ASSETS.solana ? receivedLamports(seen, payTo) : receivedTokens(seen, payTo, asset)
   if (received <= 0n) return { outcome: 'rejected', reason: 'nothing_received' }
@@ -82,12 +87,12 @@ function readingOf(tx: string, seen: SeenTransaction, { asset, payTo }: Destinat
 }
 
 // Balances, not instructions, tell what arrived: they see inner transfers, batches, lookup tables and transfer fees.
-function receivedLamports({ accounts }: SeenTransaction, payTo: string): bigint {
+function receivedLamports({ accounts }: ObservedTransaction, payTo: string): bigint {
   const account = accounts.find(({ address }) => address === payTo)
   return account ? account.after - account.before : 0n
 }
 
-function receivedTokens({ tokens }: SeenTransaction, payTo: string, mint: string): bigint {
+function receivedTokens({ tokens }: ObservedTransaction, payTo: string, mint: string): bigint {
   const change = tokens.find((token) => token.account === payTo && token.mint === mint)
   return change ? change.after - change.before : 0n
 }
@@ -96,7 +101,7 @@ function receivedTokens({ tokens }: SeenTransaction, payTo: string, mint: string
  * The one signer whose lamports fell by more than the fee. Where several accounts fell, or one that did not sign (a
  * relay paid rent, a token account was closed on the way), the one signer whose transfers make up all that arrived.
  */
-function solPayer(seen: SeenTransaction, payTo: string, received: bigint): string | null {
+function solPayer(seen: ObservedTransaction, payTo: string, received: bigint): string | null {
   const fallen = seen.accounts.filter(({ before, after }, index) => before - after > (index === 0 ? seen.fee : 0n))
   const bySource = onlySigner(seen, fallen, ({ address }) => address)
   if (bySource !== null) return bySource
@@ -106,12 +111,16 @@ function solPayer(seen: SeenTransaction, payTo: string, received: bigint): strin
 }
 
 /** The one owner of accounts of that mint whose balance fell. If only a delegate signed, there is no payer. */
-function tokenPayer(seen: SeenTransaction, mint: string): string | null {
+function tokenPayer(seen: ObservedTransaction, mint: string): string | null {
   const fallen = seen.tokens.filter((token) => token.mint === mint && token.after < token.before)
   return onlySigner(seen, fallen, ({ owner }) => owner)
 }
 
-function onlySigner<T>(seen: SeenTransaction, sources: readonly T[], addressOf: (source: T) => string): string | null {
+function onlySigner<T>(
+  seen: ObservedTransaction,
+  sources: readonly T[],
+  addressOf: (source: T) => string,
+): string | null {
   const [only, ...others] = new Set(sources.map(addressOf))
   if (only === undefined || others.length > 0) return null
   return seen.accounts.some(({ address, signed }) => signed && address === only) ? only : null
@@ -121,7 +130,7 @@ const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 const TRANSFER = 2
 const TRANSFER_BYTES = 12
 
-function transfersInto({ instructions }: SeenTransaction, payTo: string) {
+function transfersInto({ instructions }: ObservedTransaction, payTo: string) {
   return instructions.flatMap(({ program, accounts, data }) => {
     const [source, destination] = accounts
     if (program !== SYSTEM_PROGRAM || destination !== payTo || !source) return []
@@ -130,7 +139,7 @@ function transfersInto({ instructions }: SeenTransaction, payTo: string) {
   })
 }
 
-function referencesIn({ instructions }: SeenTransaction): string[] {
+function referencesIn({ instructions }: ObservedTransaction): string[] {
   const memoPrograms: readonly string[] = SUPPORTED_MEMO_PROGRAM_ADDRESSES
   const memos = instructions.filter(({ program }) => memoPrograms.includes(program))
   return findReferences(...memos.map(({ data }) => data))

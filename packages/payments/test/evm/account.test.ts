@@ -102,7 +102,7 @@ describe('sending a transaction', () => {
     expect(await landed(waiting)).toBe('success')
   })
 
-  it('T-19 T-133 answers sent while one node lags, and the other has landed it and says only that its nonce is taken', async () => {
+  it('T-19 T-45 answers sent while one node lags, and the other has landed it and says only that its nonce is taken', async () => {
     const key = await chain.fundedKey()
     const [one, lagging] = [await signed(chain.open(key)), await chain.openWithLag(key)]
     await chain.open(key).send(one.raw)
@@ -135,7 +135,7 @@ describe('sending a transaction', () => {
 })
 
 describe('nodes', () => {
-  it('T-24 asks a node of another chain nothing else, and goes on to the next node', async () => {
+  it('T-45 asks a node of another chain nothing else, and goes on to the next node', async () => {
     const key = await chain.fundedKey()
     const wrong = await startFaultyNode(
       chain.url,

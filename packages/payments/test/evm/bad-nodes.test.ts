@@ -62,19 +62,19 @@ describe('an EVM node that forges its answers', () => {
     expect(await read(await pay(5n), 'eth_getTransactionByHash', lie, TO_TREASURY)).toEqual(problem('another chain'))
   })
 
-  it('T-24 shows no payment in a block that is no longer on the chain', async () => {
+  it('T-45 shows no payment in a block that is no longer on the chain', async () => {
     const lie = (result: object) => ({ ...result, hash: `0x${'00'.repeat(32)}` })
     const reading = await read(await pay(5n), 'eth_getBlockByNumber', lie, TO_TREASURY)
     expect(reading).toEqual({ outcome: 'not_found' })
   })
 
-  it('T-24 cannot show a block without the transaction in it', async () => {
+  it('T-45 cannot show a block without the transaction in it', async () => {
     const lie = (result: object) => ({ ...result, transactions: [] })
     expect(await read(await pay(5n), 'eth_getBlockByNumber', lie, TO_TREASURY)).toEqual(problem('without its'))
   })
 
   it.each([
-    ['T-24 an event that was taken back', (log: object) => ({ ...log, removed: true })],
+    ['T-45 an event that was taken back', (log: object) => ({ ...log, removed: true })],
     [
       'T-25 the transfer of a token without amounts',
       (log: { topics: string[]; data: string }) => ({ ...log, topics: [...log.topics, log.data], data: '0x' }),

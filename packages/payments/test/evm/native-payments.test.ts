@@ -45,12 +45,12 @@ describe('native payments', () => {
     })
   })
 
-  it('T-23 an amount beyond 2^53 arrives to the unit', async () => {
+  it('T-22 an amount beyond 2^53 arrives to the unit', async () => {
     const value = parseEther('10') + 1n
     expect(await read(await payer.sendTransaction({ to: TREASURY, value }))).toMatchObject({ received: value })
   })
 
-  it('AMB-10 an address counts in any case', async () => {
+  it('PAY-19 an address counts in any case', async () => {
     const tx = await payer.sendTransaction({ to: TREASURY, value: 5n })
     expect(await read(tx, TREASURY.toLowerCase())).toMatchObject({ received: 5n })
     expect(await read(tx, `0x${TREASURY.slice(2).toUpperCase()}`)).toMatchObject({ received: 5n })

@@ -36,7 +36,7 @@ async function signWhatFails(): Promise<SignedTransaction> {
 }
 
 describe('the outcome of a transaction', () => {
-  it('T-24 is landed once its block is final, and not before', async () => {
+  it('T-45 is landed once its block is final, and not before', async () => {
     const signed = await sign()
     await account.send(signed.raw)
     expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
@@ -50,7 +50,7 @@ describe('the outcome of a transaction', () => {
     expect(landed.fee_wei).toBe(spent)
   })
 
-  it('T-24 is failed once its block is final, and not before', async () => {
+  it('T-45 is failed once its block is final, and not before', async () => {
     const signed = await signWhatFails()
     await account.send(signed.raw)
     expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
@@ -66,7 +66,7 @@ describe('the outcome of a transaction', () => {
     expect(await outcomeOf(account, signed)).toEqual({ outcome: 'expired' })
   })
 
-  it('T-24 is pending again when its block is gone', async () => {
+  it('T-45 is pending again when its block is gone', async () => {
     const signed = await sign()
     await account.send(signed.raw)
     await finalize()
@@ -110,7 +110,7 @@ describe('the outcome of a transaction', () => {
   })
 })
 
-it('T-133 no transaction is lost because a node is on another chain by now, where the account has sent more', async () => {
+it('T-45 no transaction is lost because a node is on another chain by now, where the account has sent more', async () => {
   const signed = await sign()
   const elsewhere = {
     eth_chainId: '0x1',
@@ -132,7 +132,7 @@ it('T-133 no transaction is lost because a node is on another chain by now, wher
   expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
 })
 
-it('T-19 T-133 is not expired by a node that lags, where the one that has seen it refuses to tell', async () => {
+it('T-19 T-45 is not expired by a node that lags, where the one that has seen it refuses to tell', async () => {
   const lagging = await chain.openWithLag(key)
   const signed = await sign()
   await account.send(signed.raw)

@@ -29,7 +29,7 @@ describe('a signed transaction', () => {
     expect(await inspectEvmPayment(EVM, raw, [LEG])).toEqual({ outcome: 'payment', tx: keccak256(raw), raw })
   })
 
-  it('T-129 T-130 is malformed with more bytes behind it, and with a zero before a number', async () => {
+  it('T-129 is malformed with more bytes behind it, and with a zero before a number', async () => {
     const raw = await account.signTransaction({ ...CALL, ...fees })
     expect(await outcomeOf(`${raw}00`)).toBe('malformed')
     expect(await outcomeOf(longerNonce(raw))).toBe('malformed')
@@ -41,7 +41,7 @@ describe('a signed transaction', () => {
   })
 })
 
-it('T-129 T-130 no made-up input breaks the rules of EVM transactions', async () => {
+it('T-129 no made-up input breaks the rules of EVM transactions', async () => {
   const token = { ...LEG, asset: `0x${'cc'.repeat(20)}`, ticker: 'USDC', decimals: 6 }
   const call = { ...CALL, ...transferCall(token) }
   const signed = await Promise.all([

@@ -41,7 +41,7 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ outcome: 'found', tx, payer: addressOf(payer), received: 750_000n })
   })
 
-  it('T-23 an amount beyond 2^53 arrives to the unit', async () => {
+  it('T-22 an amount beyond 2^53 arrives to the unit', async () => {
     const value = parseEther('1') + 1n
     const tx = await payTokens(payer, value, TOKENS.WETH.address)
     expect(await read(tx, TOKENS.WETH.address)).toMatchObject({ received: value })

@@ -30,7 +30,7 @@ describe('finding a transaction', () => {
     expect(await payments.reader.read(HASH, TO_TREASURY)).toEqual(NOT_FOUND)
   })
 
-  it('T-24 waits for as many confirmations as are asked for', async () => {
+  it('T-45 waits for as many confirmations as are asked for', async () => {
     const reader = payments.readerOf({ confirmations: 3 })
     const tx = await pay()
     await payer.mine({ blocks: 2 })
@@ -39,7 +39,7 @@ describe('finding a transaction', () => {
     expect(await reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
   })
 
-  it('T-24 waits for the block to be final, where that is configured', async () => {
+  it('T-45 waits for the block to be final, where that is configured', async () => {
     const reader = payments.readerOf({ finality: 'finalized' })
     const tx = await pay()
     await payer.mine({ blocks: 2 })
@@ -48,7 +48,7 @@ describe('finding a transaction', () => {
     expect(await reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
   })
 
-  it('T-24 a payment that a fork has dropped is not found, and one that it has moved is found in its new block', async () => {
+  it('T-45 a payment that a fork has dropped is not found, and one that it has moved is found in its new block', async () => {
     const tx = await pay()
     await payer.mine({ blocks: 1 })
     const first = await payments.reader.read(tx, TO_TREASURY)
@@ -79,7 +79,7 @@ describe('finding a transaction', () => {
     ['a line end', `${HASH}\n`],
     ['base58', '5'.repeat(88)],
     ['nothing', ''],
-  ])('AMB-49 %s is no transaction id', async (_, text) => {
+  ])('PAY-42 %s is no transaction id', async (_, text) => {
     expect(payments.reader.isTransactionId(text)).toBe(false)
     expect(await payments.reader.read(text, TO_TREASURY)).toEqual({
       outcome: 'rejected',

@@ -107,7 +107,7 @@ describe('a JSON-RPC call', () => {
     await expect(connectJsonRpc(url)('one', [], stop.signal)).rejects.toThrow('too late')
   })
 
-  it('T-133 takes no answer to another question, however the answers are ordered', async () => {
+  it('T-45 takes no answer to another question, however the answers are ordered', async () => {
     const rpc = connectJsonRpc(url)
     answer = withResult('1')
     await rpc('one', [], soon())
@@ -181,7 +181,7 @@ describe('reading JSON', () => {
   })
 })
 
-it('T-129 T-130 no made-up input breaks the rules of JSON of nodes', async () => {
+it('T-129 no made-up input breaks the rules of JSON of nodes', async () => {
   expect(
     await problemWith({
       examples: [

@@ -91,7 +91,7 @@ describe('a pool of nodes', () => {
     expect(checks).toBe(3)
   })
 
-  it('T-133 believes no answer that decides something from a node that is on another chain by then', async () => {
+  it('T-45 believes no answer that decides something from a node that is on another chain by then', async () => {
     let chain = 'right'
     const turncoat = node(
       't',

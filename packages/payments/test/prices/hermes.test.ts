@@ -36,7 +36,7 @@ describe('reading Hermes prices', () => {
     await expect(read({ apiKey: '' })).rejects.toThrow('status 401')
   })
 
-  it('T-23 prices are exact texts, whatever their size', async () => {
+  it('T-22 prices are exact texts, whatever their size', async () => {
     for (const usd of ['0.000000000000000001', '12345678901.23456789', '0.1', '99999999999']) {
       server.setPrice('SOL', usd, { confidence: '0' })
       expect((await read()).SOL).toEqual({ usd, lowestUsd: usd, publishedAt: NOW })
@@ -97,7 +97,7 @@ describe('reading Hermes prices', () => {
     expect(server.requestCount).toBe(1 + Object.keys(FEEDS).length)
   })
 
-  it('T-134 gives true prices or none, whatever becomes of the answer on its way', async () => {
+  it('T-22 gives true prices or none, whatever becomes of the answer on its way', async () => {
     const proxy = await startFaultyProxy(server.url)
     onTestFinished(proxy.stop)
     const honest = await read()

@@ -138,7 +138,7 @@ describe('a source that fails', () => {
     expect((await oracle.rates()).SOL?.source).toBe('oracle')
   })
 
-  it('PAY-28 T-39 is replaced by the careful end of its last price for an hour, and then by the configured rate', async () => {
+  it('PAY-28 T-22 is replaced by the careful end of its last price for an hour, and then by the configured rate', async () => {
     const oracle = startOracle()
     await oracle.rates()
     server.answerAlways(500, '')
@@ -154,7 +154,7 @@ describe('a source that fails', () => {
     expect(problems.at(-3)).toMatch(/^SOL: .*\(configured rate\)$/)
   })
 
-  it('T-39 without a configured rate a coin has a price for an hour, counted from when it was published', async () => {
+  it('T-22 without a configured rate a coin has a price for an hour, counted from when it was published', async () => {
     server.setPrice('SOL', '150', { ageSeconds: 60, confidence: '3' })
     const oracle = startOracle({ fallback: {} })
     await oracle.rates()
@@ -179,7 +179,7 @@ describe('a source that fails', () => {
     ['1502.5', '1502.5'],
     ['15.024', null],
     ['15.025', '15.025'],
-  ])('T-22 T-39 a configured rate of %s stands in for 150.25 as: %s', async (usd, expected) => {
+  ])('T-22 a configured rate of %s stands in for 150.25 as: %s', async (usd, expected) => {
     const oracle = startOracle({ fallback: { SOL: usd } })
     await oracle.rates()
     server.answerAlways(500, '')

@@ -25,7 +25,7 @@ const CHARGES = chargesOf(
   PAYEE,
 )
 
-it('T-129 T-131 no made-up input breaks the rules of MPP headers', async () => {
+it('T-129 T-52 no made-up input breaks the rules of MPP headers', async () => {
   const payloads = [
     { type: 'signature', signature: '5'.repeat(88) },
     { type: 'hash', hash: `0x${'ab'.repeat(32)}` },

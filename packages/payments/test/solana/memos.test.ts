@@ -45,7 +45,7 @@ describe('memos', () => {
   // No program at hand calls the memo program, so the node's answer is given the inner instruction.
   it.each([
     ['ADD-03 a memo made by another program counts', OURS, [OURS]],
-    ['T-186 what another program passes on is read up to the longest memo', OURS + '.'.repeat(700), []],
+    ['T-35 what another program passes on is read up to the longest memo', OURS + '.'.repeat(700), []],
   ])('%s', async (_, text, references) => {
     const tx = await payments.send(payer, paySol(payer, SOL), memo('outside'))
     const node = await startFaultyNode(

@@ -62,13 +62,13 @@ describe('the outcome of a transaction', () => {
     ['two say that it failed', [at(0, failed), at(0, failed)], FAILED],
     ['only one answers, for whom it has expired', [at(9999)], PENDING],
     ['for two it has expired', [at(9999), at(9999)], EXPIRED],
-  ] as const)('T-133 is what two nodes say when %s', (_name, sightings, outcome) => {
+  ] as const)('T-45 is what two nodes say when %s', (_name, sightings, outcome) => {
     expect(outcomeFrom(sightings, 2)).toEqual(outcome)
     expect(outcomeFrom(sightings.toReversed(), 2)).toEqual(outcome)
   })
 })
 
-it('T-19 T-133 a transaction that landed has not expired because a node has forgotten it, or one of its machines lags', async () => {
+it('T-19 T-45 a transaction that landed has not expired because a node has forgotten it, or one of its machines lags', async () => {
   const { url, chain, startNode, stop } = await startTestChain()
   onTestFinished(stop)
   const nodes = createSolanaNodes(LOCAL_CHAIN, [url])

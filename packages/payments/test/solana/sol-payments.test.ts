@@ -58,7 +58,7 @@ describe('SOL payments', () => {
     expect(await read(tx)).toMatchObject({ payer: payer.address, received: 42n })
   })
 
-  it('T-23 an amount beyond 2^53 arrives to the lamport', async () => {
+  it('T-22 an amount beyond 2^53 arrives to the lamport', async () => {
     const amount = 2n ** 53n + 1n
     await call(payments.url, 'dev_faucet', [other.address, 'SOL', '10000000'])
     const tx = await payments.send(other, paySol(other, amount))

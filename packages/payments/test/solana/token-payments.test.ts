@@ -71,7 +71,7 @@ describe('token payments', () => {
     expect(await payments.reader.read(tx, destination)).toMatchObject({ payer: payer.address, received: 6n })
   })
 
-  it('T-23 an amount beyond 2^53 arrives to the unit', async () => {
+  it('T-22 an amount beyond 2^53 arrives to the unit', async () => {
     const amount = 2n ** 53n + 1n
     await call(payments.url, 'dev_faucet', [other.address, 'USDC', '10000000000'])
     const tx = await payments.send(other, await payUsdc(other, amount, treasuryUsdc))

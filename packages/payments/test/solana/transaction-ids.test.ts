@@ -25,7 +25,7 @@ describe('finding a transaction', () => {
     expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
   })
 
-  it('T-24 a payment that was processed and is gone is not found, and one that a fork has moved is found in its new slot', async () => {
+  it('T-45 a payment that was processed and is gone is not found, and one that a fork has moved is found in its new slot', async () => {
     const { chain, rpc, reader } = payments
     const tx = await payments.send(payer, paySol(payer, SOL))
     const read = () => reader.read(tx, TO_TREASURY)
@@ -46,7 +46,7 @@ describe('finding a transaction', () => {
     expect(moved).not.toEqual(first)
   })
 
-  it('AMB-76 a transaction is not found until it is final, where that is configured', async () => {
+  it('PAY-46 a transaction is not found until it is final, where that is configured', async () => {
     const reader = payments.readerOf({ commitment: 'finalized' })
     const tx = await payments.send(payer, paySol(payer, SOL))
     payments.chain.advanceTime(FINALIZED_MS - 1)
@@ -80,7 +80,7 @@ describe('finding a transaction', () => {
     ['an EVM hash', `0x${'ab'.repeat(32)}`],
     ['nothing', ''],
     ['far too much', '5'.repeat(100_000)],
-  ])('AMB-49 %s is no transaction id', async (_, text) => {
+  ])('PAY-42 %s is no transaction id', async (_, text) => {
     expect(payments.reader.isTransactionId(text)).toBe(false)
     expect(await payments.reader.read(text, TO_TREASURY)).toEqual({
       outcome: 'rejected',
@@ -88,7 +88,7 @@ describe('finding a transaction', () => {
     })
   })
 
-  it('AMB-49 64 bytes in base58 are one, whatever they begin with', () => {
+  it('PAY-42 64 bytes in base58 are one, whatever they begin with', () => {
     expect(payments.reader.isTransactionId(bytes(64))).toBe(true)
     expect(payments.reader.isTransactionId('1'.repeat(64))).toBe(true)
     expect(fromBase58('1'.repeat(64), 64)).toEqual(new Uint8Array(64))

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { toBase64 } from '../../src/bytes.ts'
 import { cosign, cosignaturesOf, readCheckpoint, signCheckpoint } from '../../src/transparency/checkpoint.ts'
-import { rootOf } from '../../src/transparency/edge.ts'
+import { rootOf } from '../../src/transparency/frontier.ts'
 import { formatKey, formatSignature, isSignedBy, readKey, readSignatures } from '../../src/transparency/note.ts'
 import { formatProof, proves, readProof } from '../../src/transparency/proof.ts'
 import { proveInclusion } from '../../src/transparency/prove.ts'
@@ -11,7 +11,7 @@ import { entry, memoryLog } from './trees.ts'
 
 const LOG = testKey('gateway.example/log', 'log')
 const WITNESS = testKey('witness.example/w1', 'cosigner')
-const HEAD = { size: 7, root: rootOf(memoryLog([7]).edge) }
+const HEAD = { size: 7, root: rootOf(memoryLog([7]).frontier) }
 
 async function checkpoint() {
   const text = await signCheckpoint(LOG.key, HEAD, LOG.sign)

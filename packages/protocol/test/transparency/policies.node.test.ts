@@ -9,7 +9,7 @@ import { judge, readPolicy } from '../../src/transparency/policy.ts'
 import { testKey } from './keys.ts'
 import { textsIn } from './vector-texts.ts'
 
-it('T-129 T-131 no made-up input breaks the rules of policies', async () => {
+it('T-129 T-52 no made-up input breaks the rules of policies', async () => {
   const [log, first, second] = [testKey('log.example', 'log'), testKey('w1', 'cosigner'), testKey('w2', 'cosigner')]
   const [checkpointText] = textsIn('policies.json', 'checkpoint')
   const checkpoint = readCheckpoint(checkpointText ?? '')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { concat, toHex } from '../../src/bytes.ts'
-import { readEdge, rootOf } from '../../src/transparency/edge.ts'
+import { readFrontier, rootOf } from '../../src/transparency/frontier.ts'
 import { hashPair } from '../../src/transparency/hash-pair.ts'
 import {
   proveConsistency,
@@ -28,7 +28,7 @@ describe('trees', () => {
     expect(toHex(leafHash(new Uint8Array()))).toBe('6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d')
   })
 
-  it('LOG-50 hash their nodes as a library does, whatever the last byte is', () => {
+  it('LOG-02 hash their nodes as a library does, whatever the last byte is', () => {
     const prefix = Uint8Array.of(1)
     let pair = concat(leafHash(prefix), leafHash(new Uint8Array()))
     for (let lastByte = 0; lastByte < 256; lastByte++) {
@@ -43,7 +43,7 @@ describe('trees', () => {
     expect(() => nodeHash(pair.subarray(0, 31), pair.subarray(31))).toThrow(RangeError)
   })
 
-  it('LOG-50 refuse a tile that is too short for what it should tell', async () => {
+  it('LOG-02 refuse a tile that is too short for what it should tell', async () => {
     const { readTile } = memoryLog([300])
     const short = async (place: TilePlace) => (await readTile(place)).subarray(0, -1)
     await expect(proveInclusion(0, 300, short)).rejects.toThrow(RangeError)
@@ -51,25 +51,25 @@ describe('trees', () => {
 
   it('LOG-01 have the root of the definition at every size, however they grew', { tags: ['nightly'] }, () => {
     for (const size of [...Array(70).keys(), 127, 255, 256, 257, 511, 512, 513]) {
-      const { edge, leaves } = memoryLog([size])
-      expect(rootOf(edge)).toEqual(slowRoot(leaves))
+      const { frontier, leaves } = memoryLog([size])
+      expect(rootOf(frontier)).toEqual(slowRoot(leaves))
     }
-    const { edge, leaves } = memoryLog([1, 254, 1, 1, 255, 300, 65_000, 0, 1000])
-    expect(rootOf(edge)).toEqual(slowRoot(leaves))
+    const { frontier, leaves } = memoryLog([1, 254, 1, 1, 255, 300, 65_000, 0, 1000])
+    expect(rootOf(frontier)).toEqual(slowRoot(leaves))
   })
 
   it('LOG-01 go on from their stored tiles', { tags: ['nightly'] }, async () => {
     for (const steps of [[7], [256], [300, 65_236], [65_537]]) {
-      const { edge, readTile } = memoryLog(steps)
-      expect(rootOf(await readEdge(edge.size, readTile))).toEqual(rootOf(edge))
-      expect(await rootFromTiles(edge.size, readTile)).toEqual(rootOf(edge))
+      const { frontier, readTile } = memoryLog(steps)
+      expect(rootOf(await readFrontier(frontier.size, readTile))).toEqual(rootOf(frontier))
+      expect(await rootFromTiles(frontier.size, readTile)).toEqual(rootOf(frontier))
     }
   })
 
   it('LOG-02 prove each entry in each size, and nothing else', async () => {
     for (const size of [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 70]) {
-      const { edge, leaves, readTile } = memoryLog([size])
-      const root = rootOf(edge)
+      const { frontier, leaves, readTile } = memoryLog([size])
+      const root = rootOf(frontier)
       for (let index = 0; index < size; index++) {
         const proof = await proveInclusion(index, size, readTile)
         const claim = { index, size, root, leaf: leaves[index]! }
@@ -84,7 +84,7 @@ describe('trees', () => {
   })
 
   it('LOG-02 prove that each size continues each earlier one, and nothing else', async () => {
-    const heads = Array.from({ length: 34 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
+    const heads = Array.from({ length: 34 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).frontier) }))
     const { readTile } = memoryLog(heads.slice(1).map(() => 1))
     for (const later of heads) {
       for (const earlier of heads.slice(0, later.size + 1)) {
@@ -100,9 +100,9 @@ describe('trees', () => {
     }
   })
 
-  it('T-195 are not proven by hashes of another length, nor by sizes that are none', async () => {
-    const { edge, leaves, readTile } = memoryLog([7])
-    const root = rootOf(edge)
+  it('T-129 are not proven by hashes of another length, nor by sizes that are none', async () => {
+    const { frontier, leaves, readTile } = memoryLog([7])
+    const root = rootOf(frontier)
     const garbage = [0, 1, 31, 33, 64].map((length) => new Uint8Array(length))
     for (let index = 0; index < 7; index++) {
       const proof = await proveInclusion(index, 7, readTile)
@@ -137,7 +137,7 @@ describe('trees', () => {
   })
 
   it('LOG-02 show which root their first entries have', { tags: ['nightly'] }, async () => {
-    const heads = Array.from({ length: 35 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
+    const heads = Array.from({ length: 35 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).frontier) }))
     const { readTile } = memoryLog(heads.slice(1).map(() => 1))
     for (const later of heads.slice(2)) {
       for (const earlier of heads.slice(1, later.size)) {
@@ -156,8 +156,8 @@ describe('trees', () => {
 
   it('LOG-02 prove across tiles', { tags: ['nightly'] }, async () => {
     const steps = [1000, 64_000, 5000]
-    const { edge, leaves, readTile } = memoryLog(steps)
-    const root = rootOf(edge)
+    const { frontier, leaves, readTile } = memoryLog(steps)
+    const root = rootOf(frontier)
     for (const index of [0, 255, 256, 999, 65_535, 65_536, 69_999]) {
       const proof = await proveInclusion(index, 70_000, readTile)
       expect(isIncluded({ index, size: 70_000, root, leaf: leaves[index]! }, proof)).toBe(true)

@@ -1,6 +1,6 @@
 // Trees made the slow way, by the definition, to compare with.
 
-import { EMPTY_EDGE, grow } from '../../src/transparency/edge.ts'
+import { EMPTY_FRONTIER, grow } from '../../src/transparency/frontier.ts'
 import type { ReadTile } from '../../src/transparency/prove.ts'
 import { type TilePlace, tilePath } from '../../src/transparency/tiles.ts'
 import { EMPTY_ROOT, type Hash, leafHash, nodeHash } from '../../src/transparency/tree.ts'
@@ -30,12 +30,12 @@ export function slowRoot(leaves: readonly Hash[]): Hash {
 export function memoryLog(steps: readonly number[]) {
   const tiles = new Map<string, Uint8Array>()
   const leaves: Hash[] = []
-  let edge = EMPTY_EDGE
+  let frontier = EMPTY_FRONTIER
   for (const count of steps) {
     const added = Array.from({ length: count }, (_, i) => leafAt(leaves.length + i))
     leaves.push(...added)
-    const grown = grow(edge, added)
-    edge = grown.edge
+    const grown = grow(frontier, added)
+    frontier = grown.frontier
     for (const tile of grown.tiles) tiles.set(tilePath(tile), tile.bytes)
   }
   const readTile: ReadTile = async (place: TilePlace) => {
@@ -43,5 +43,5 @@ export function memoryLog(steps: readonly number[]) {
     if (!tile) throw new Error(`there is no ${tilePath(place)}`)
     return tile
   }
-  return { edge, leaves, tiles, readTile }
+  return { frontier, leaves, tiles, readTile }
 }

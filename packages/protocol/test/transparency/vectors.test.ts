@@ -7,7 +7,7 @@ import published from '../../../../vectors/transparency/published.json' with { t
 import trees from '../../../../vectors/transparency/trees.json' with { type: 'json' }
 import { fromHex, toHex } from '../../src/bytes.ts'
 import { readCheckpoint } from '../../src/transparency/checkpoint.ts'
-import { EMPTY_EDGE, grow, rootOf } from '../../src/transparency/edge.ts'
+import { EMPTY_FRONTIER, grow, rootOf } from '../../src/transparency/frontier.ts'
 import { formatKey, formatNote, isSignedBy, type NoteKey, readKey, readNote } from '../../src/transparency/note.ts'
 import { judge, readPolicy } from '../../src/transparency/policy.ts'
 import { proves, readProof } from '../../src/transparency/proof.ts'
@@ -23,11 +23,11 @@ describe.each([
 ] as const)('%s vectors', (title, { entries, roots, inclusion, consistency }, signedNotes, verdicts) => {
   it(`${title} trees have their roots, and their proofs hold or not`, () => {
     for (const [size, root] of roots.entries()) {
-      const { edge } = grow(
-        EMPTY_EDGE,
+      const { frontier } = grow(
+        EMPTY_FRONTIER,
         entries.slice(0, size).map((entry) => leafHash(bytes(entry))),
       )
-      expect(toHex(rootOf(edge))).toBe(root)
+      expect(toHex(rootOf(frontier))).toBe(root)
     }
     for (const { what, index, size, entry, root, proof, holds } of inclusion) {
       const claim = { index, size, leaf: leafHash(bytes(entry)), root: bytes(root) }

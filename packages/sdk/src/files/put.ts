@@ -4,8 +4,8 @@ import type { Context } from '../context.ts'
 import { NameTaken } from '../errors.ts'
 import type { Locker } from '../lockers.ts'
 import { requireName } from './filename.ts'
+import { putInOneRequest } from './put-in-one-request.ts'
 import { putInParts } from './put-in-parts.ts'
-import { putWhole } from './put-whole.ts'
 import { findSame } from './session.ts'
 import { readWhole, type Source, type SourceLike, sourceOf } from './source.ts'
 import { type PutOptions, SMALL_FILE_BYTES, type StoredFile } from './upload.ts'
@@ -27,7 +27,7 @@ export async function put(
   const upload = { locker, filename, contentType, options }
   // Only a session keeps its name, type and hash apart from those of others who upload the same name.
   if (options.overwrite !== false && source.size !== null && source.size <= SMALL_FILE_BYTES) {
-    return putWhole(context, upload, await readWhole(source))
+    return putInOneRequest(context, upload, await readWhole(source))
   }
   const expectedHash = source.contentHash ?? (source.isRepeatable ? await hashOf(source, options.signal) : null)
   const hashed = { ...upload, expectedHash }

@@ -35,7 +35,7 @@ describe('a network that is declared', () => {
     expect(result.described).toEqual(Object.keys(result.checks))
   })
 
-  it('PAY-05 PAY-16 PAY-25 PAY-32 is offered after those before it, under all of its names', () => {
+  it('PAY-16 PAY-32 is offered after those before it, under all of its names', () => {
     const added = result.networks.slice(NETWORKS.length)
     expect(added).toEqual([
       expect.objectContaining({ name: 'base-mainnet', assets: ['ETH', 'USDC'] }),
@@ -46,7 +46,7 @@ describe('a network that is declared', () => {
     expect(result.quotes).toEqual([ofBase, ofBase, [`GAS on ${ECLIPSE_ID}`, `USDC on ${ECLIPSE_ID}`]])
   })
 
-  it('PAY-46 PAY-47 LOCK-01 INT-04 is bought on, by a wallet with a node of its own and by one of a page', () => {
+  it('PAY-46 PAY-47 is bought on, by a wallet with a node of its own and by one of a page', () => {
     expect(result.bought).toEqual([
       'USDC on base-mainnet, verified',
       'ETH on base-mainnet, verified',

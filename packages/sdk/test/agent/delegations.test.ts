@@ -44,7 +44,7 @@ describe('delegating', () => {
     await expect(market.agentClient().delegations()).rejects.toThrow('a client with a signer')
   })
 
-  it('T-171 signs for the address that it calls, so that no other service can send the request on', async () => {
+  it('T-55 signs for the address that it calls, so that no other service can send the request on', async () => {
     const signer = newEd25519()
     const { receipt_id } = await market.locker(signer)
     const elsewhere = market.agentClient({

@@ -15,7 +15,7 @@ const clientOf = ({ signer }: Buyer, journal = memoryJournal()) =>
 const DAY_MS = 86_400_000
 
 describe('subscribing', () => {
-  it('AGENT-01 AGENT-02 AGENT-03 pays an intent once and adds thirty days for another intent', async () => {
+  it('AGENT-02 AGENT-03 pays an intent once and adds thirty days for another intent', async () => {
     const buyer = market.solana(1)
     const { wallet } = buyer
     const client = clientOf(buyer)

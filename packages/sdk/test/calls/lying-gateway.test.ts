@@ -6,21 +6,21 @@ import { startHttpServer } from '@svc/devnet/http-server'
 import { expect, it, onTestFinished } from 'vitest'
 import { EndlessAnswer, readAnswer, readJsonAnswer } from '../../src/calls/read-answer.ts'
 import { jsonRpc } from '../../src/json-rpc.ts'
-import { newEd25519, openHouse } from '../lockers.ts'
+import { newEd25519, openTestbed } from '../lockers.ts'
 
 const OWN_ERRORS = ['GatewayError', 'NoAnswer', 'NotThisService', 'UntrueAnswer', 'BytesDiffer']
 /** Errors of the caller's own signal. */
 const OUT_OF_TIME = ['TimeoutError']
 
-it('T-137 a client tells the truth or says that the gateway is at fault, whatever becomes of its answers', {
+it('T-139 a client tells the truth or says that the gateway is at fault, whatever becomes of its answers', {
   tags: ['nightly'],
 }, async () => {
-  const house = await openHouse()
-  onTestFinished(house.close)
+  const testbed = await openTestbed()
+  onTestFinished(testbed.close)
   const signer = newEd25519()
-  const locker = await house.locker(signer)
+  const locker = await testbed.locker(signer)
   const bytes = Buffer.from('what the owner stored')
-  const client = house.client({ signer })
+  const client = testbed.client({ signer })
   await client.put(locker, 'a.txt', bytes)
   const { locker_id } = locker
   const asked = {
@@ -33,7 +33,7 @@ it('T-137 a client tells the truth or says that the gateway is at fault, whateve
     await Promise.all(Object.entries(asked).map(async ([what, ask]) => [what, await ask(soon())])),
   )
   for (const [name, distort] of Object.entries({ ...STALLS, ...FALSEHOODS })) {
-    house.proxy.always(/./, { distort })
+    testbed.proxy.always(/./, { distort })
     for (const [what, ask] of Object.entries(asked)) {
       const outcome = await ask(AbortSignal.timeout(name in STALLS ? 150 : 60_000)).catch((error: Error) => error)
       if (outcome instanceof Error)
@@ -42,7 +42,7 @@ it('T-137 a client tells the truth or says that the gateway is at fault, whateve
         )
       else expect(outcome, `${what}: ${name}`).toEqual(honest[what])
     }
-    house.proxy.behave()
+    testbed.proxy.behave()
     expect(await asked.get(soon()), `after ${name}`).toEqual(bytes)
   }
 })
@@ -63,7 +63,7 @@ it.each([
   ['answers a bomb', { maxBytes: 1_000_000 }, 'more than 1000000 bytes'],
   ['sends a byte now and then', { deadlineMs: 200 }, 'not end within 0.2 s'],
   ['announces more than it sends', { deadlineMs: 200 }, 'not end within 0.2 s'],
-])('T-137 a server that %s is given up by the length of its answer or by its time', async (name, limits, reason) => {
+])('T-139 a server that %s is given up by the length of its answer or by its time', async (name, limits, reason) => {
   const proxy = await startFaultyProxy(await plainServer())
   onTestFinished(proxy.stop)
   expect(await readJsonAnswer(await fetch(proxy.url))).toEqual({ id: 1, result: 7 })
@@ -73,7 +73,7 @@ it.each([
   expect(error).toMatchObject({ message: expect.stringContaining(reason) })
 })
 
-it('T-137 a node that distorts its answers gets no more than an error', { tags: ['nightly'] }, async () => {
+it('T-139 a node that distorts its answers gets no more than an error', { tags: ['nightly'] }, async () => {
   const proxy = await startFaultyProxy(await plainServer())
   onTestFinished(proxy.stop)
   const askWithin = (timeoutMs: number) =>

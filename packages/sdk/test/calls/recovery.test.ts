@@ -6,13 +6,13 @@ import type { Fault } from '@svc/devnet/faulty-proxy'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '../../src/client.ts'
 import type { ClientOptions, Retry } from '../../src/context.ts'
-import { errorOf, newEd25519, useHouse } from '../lockers.ts'
+import { errorOf, newEd25519, useTestbed } from '../lockers.ts'
 
-const house = useHouse()
+const testbed = useTestbed()
 const signer = newEd25519()
 let params: { locker_id: string }
 beforeAll(async () => {
-  params = { locker_id: (await house.locker(signer)).locker_id }
+  params = { locker_id: (await testbed.locker(signer)).locker_id }
 })
 
 const CUT: Fault = { cut: 'request' }
@@ -34,12 +34,12 @@ const quote = (client: Client) => client.call(requestStorage, { body: { units: 1
 
 /** Makes a call whose first requests meet these faults. */
 function under(faults: Fault[], call: (client: Client) => Promise<unknown> = record, options?: Partial<ClientOptions>) {
-  house.proxy.plan(/./, ...faults)
-  return call(house.client({ signer, ...options }))
+  testbed.proxy.plan(/./, ...faults)
+  return call(testbed.client({ signer, ...options }))
 }
 
 const nonces = () =>
-  house.proxy.seen.flatMap(({ headers }) => {
+  testbed.proxy.seen.flatMap(({ headers }) => {
     const header = headers['x-svc-envelope']
     return header ? [JSON.parse(Buffer.from(String(header), 'base64url').toString()).nonce as string] : []
   })
@@ -53,8 +53,8 @@ describe('a call that may be repeated', () => {
   ])('is sent again after %s, with a new envelope each time', async (_, faults) => {
     await under(faults)
     expect(new Set(nonces()).size).toBe(faults.length + 1)
-    expect(house.waits).toHaveLength(faults.length)
-    for (const [i, ms] of house.waits.entries()) {
+    expect(testbed.waits).toHaveLength(faults.length)
+    for (const [i, ms] of testbed.waits.entries()) {
       expect(ms).toBeGreaterThanOrEqual(400 * 2 ** i)
       expect(ms).toBeLessThanOrEqual(600 * 2 ** i)
     }
@@ -62,14 +62,14 @@ describe('a call that may be repeated', () => {
 
   it('changes nothing twice', async () => {
     await under([LOST], (client) => client.call(createFile, { params, body: { filename: 'named' } }))
-    const { body } = await house.client({ signer }).call(listFiles, { params })
+    const { body } = await testbed.client({ signer }).call(listFiles, { params })
     expect(body.files.filter(({ filename }) => filename === 'named')).toHaveLength(1)
   })
 
   it('LIM-11 waits as long as the gateway asks, and tells onRetry', async () => {
     const retries: Retry[] = []
     await under([CUT, BUSY, refusal(503, 'chain_unavailable', 3)], record, { onRetry: (retry) => retries.push(retry) })
-    expect(house.waits.slice(1)).toEqual([7000, 3000])
+    expect(testbed.waits.slice(1)).toEqual([7000, 3000])
     expect(retries).toMatchObject([
       { service: 'gateway', failures: 1, error: { name: 'NoAnswer' } },
       { service: 'gateway', failures: 2, waitMs: 7000, error: { code: 'RATE_LIMITED' } },
@@ -79,32 +79,32 @@ describe('a call that may be repeated', () => {
 
   it('fails after five attempts', async () => {
     expect(await errorOf(under(Array(5).fill(CUT)))).toMatchObject({ name: 'NoAnswer', attempts: 5 })
-    expect(house.proxy.seen).toHaveLength(5)
+    expect(testbed.proxy.seen).toHaveLength(5)
   })
 
   it.each<[string, Fault]>([
     ['RATE_LIMITED', refusal(429, 'RATE_LIMITED', 600)],
     ['LOCKER_LIMIT_EXCEEDED', refusal(429, 'LOCKER_LIMIT_EXCEEDED')],
     ['database_behind', refusal(503, 'database_behind', 60)],
-  ])('ERR-25 T-102 fails at once where waiting would take minutes or not help: %s', async (code, fault) => {
+  ])('ERR-25 T-66 fails at once where waiting would take minutes or not help: %s', async (code, fault) => {
     expect(await errorOf(under([fault]))).toMatchObject({ code, attempts: 1 })
-    expect(house.waits).toEqual([])
+    expect(testbed.waits).toEqual([])
   })
 
-  it('T-102 waits seconds for a database that is being checked', async () => {
+  it('T-66 waits seconds for a database that is being checked', async () => {
     await under([refusal(503, 'database_behind', 2)])
-    expect(house.waits).toEqual([2000])
+    expect(testbed.waits).toEqual([2000])
   })
 
   it('waits for storage for minutes, seconds or without end, as the caller wants', async () => {
     expect(await errorOf(under(Array(5).fill(DOWN)))).toMatchObject({ attempts: 5 })
-    expect(house.waits.splice(0)).toEqual([30_000, 30_000, 30_000, 30_000])
+    expect(testbed.waits.splice(0)).toEqual([30_000, 30_000, 30_000, 30_000])
     await under(Array(8).fill(DOWN), record, { storagePatience: 'endless' })
-    expect(house.waits.splice(0)).toHaveLength(8)
-    const hasty = house.client({ signer, storagePatience: 'seconds' })
+    expect(testbed.waits.splice(0)).toHaveLength(8)
+    const hasty = testbed.client({ signer, storagePatience: 'seconds' })
     for (const attempts of [2, 1])
       expect(await errorOf(under(Array(attempts).fill(DOWN), () => record(hasty)))).toMatchObject({ attempts })
-    expect(house.waits).toEqual([expect.closeTo(2000, -3)])
+    expect(testbed.waits).toEqual([expect.closeTo(2000, -3)])
   })
 })
 
@@ -118,7 +118,7 @@ describe('a call that must not be repeated', () => {
     ],
   ])('fails when its answer is lost: %s', async (_, call) => {
     expect(await errorOf(under([LOST], call))).toMatchObject({ name: 'NoAnswer', attempts: 1 })
-    expect(house.proxy.seen).toHaveLength(1)
+    expect(testbed.proxy.seen).toHaveLength(1)
   })
 
   it('fails with the status that a proxy answers', async () => {
@@ -137,27 +137,27 @@ describe('a refused envelope', () => {
     ['EXPIRED_ENVELOPE', 'behind', -3_600_000],
     ['ENVELOPE_NOT_YET_VALID', 'ahead', 3_600_000],
   ])('ENV-14 ERR-13 with %s makes a client whose clock is an hour %s correct it once', async (_, __, skew) => {
-    const client = house.client({ signer }, { now: () => Date.now() + skew })
+    const client = testbed.client({ signer }, { now: () => Date.now() + skew })
     await record(client)
     await record(client)
-    const asked = house.proxy.seen.map(({ path }) => path.split('/').at(-1))
+    const asked = testbed.proxy.seen.map(({ path }) => path.split('/').at(-1))
     expect(asked).toEqual(['record', 'health', 'record', 'record'])
   })
 
   it('fails the call after one retry when the clock is right', async () => {
-    house.proxy.always(/record/, refusal(403, 'EXPIRED_ENVELOPE'))
-    expect(await errorOf(record(house.client({ signer })))).toMatchObject({ code: 'EXPIRED_ENVELOPE', attempts: 2 })
+    testbed.proxy.always(/record/, refusal(403, 'EXPIRED_ENVELOPE'))
+    expect(await errorOf(record(testbed.client({ signer })))).toMatchObject({ code: 'EXPIRED_ENVELOPE', attempts: 2 })
   })
 
   it('ENV-22 with status 422 is retried once with an envelope for the exact bytes', async () => {
     await under([refusal(422, 'validation_error')], (client) => client.call(refresh, { body: params }))
     expect(new Set(nonces()).size).toBe(2)
-    const error = await errorOf(house.client({ signer }).call(createFile, { params, body: { filename: '../a' } }))
+    const error = await errorOf(testbed.client({ signer }).call(createFile, { params, body: { filename: '../a' } }))
     expect(error).toMatchObject({ code: 'validation_error', attempts: 2 })
   })
 
   it('ENV-22 with status 422 is not retried for a call without an envelope', async () => {
-    const error = await errorOf(house.client().call(confirmStorage, { body: { pay_req_id: 7 as never } }))
+    const error = await errorOf(testbed.client().call(confirmStorage, { body: { pay_req_id: 7 as never } }))
     expect(error).toMatchObject({ code: 'validation_error', attempts: 1 })
   })
 
@@ -168,11 +168,11 @@ describe('a refused envelope', () => {
 })
 
 it('a wait for the next attempt ends when the signal aborts', async () => {
-  house.proxy.always(/metadata/, refusal(429, 'RATE_LIMITED', 60))
+  testbed.proxy.always(/metadata/, refusal(429, 'RATE_LIMITED', 60))
   const controller = new AbortController()
-  const client = createClient({ baseUrl: house.proxy.url, signer })
+  const client = createClient({ baseUrl: testbed.proxy.url, signer })
   const call = client.call(lockerMetadata, { params, signal: controller.signal })
-  await expect.poll(() => house.proxy.seen.length).toBe(1)
+  await expect.poll(() => testbed.proxy.seen.length).toBe(1)
   controller.abort(new Error('enough'))
   await expect(call).rejects.toThrow('enough')
 })
@@ -190,10 +190,10 @@ it.each([
     throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) })
   }
   const message = expect.stringContaining(reason)
-  expect(await errorOf(house.client({ fetch }).call(health))).toMatchObject({ name: 'NoAnswer', message, attempts })
+  expect(await errorOf(testbed.client({ fetch }).call(health))).toMatchObject({ name: 'NoAnswer', message, attempts })
 })
 
 it('a web page is not a gateway', async () => {
   const fetch = async () => new Response('<html>', { headers: { 'content-type': 'text/html' } })
-  expect(await errorOf(house.client({ fetch }).call(health))).toMatchObject({ name: 'NotThisService', attempts: 1 })
+  expect(await errorOf(testbed.client({ fetch }).call(health))).toMatchObject({ name: 'NotThisService', attempts: 1 })
 })

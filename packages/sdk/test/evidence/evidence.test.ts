@@ -15,18 +15,18 @@ import type { RedactedBundleOptions } from '../../src/evidence/read.ts'
 import { type Journal, memoryJournal } from '../../src/journal.ts'
 import type { Locker } from '../../src/lockers.ts'
 import { endorsement, revocation } from '../key-changes.ts'
-import { newEd25519, useHouse } from '../lockers.ts'
+import { newEd25519, useTestbed } from '../lockers.ts'
 
-const house = useHouse()
+const testbed = useTestbed()
 const signer = newEd25519()
 /** A locker with three files and a statement about them. */
 let locker: Locker
 let client: Client
 let key: string
 beforeAll(async () => {
-  key = toHex(house.gateway.context.signers.statement.publicKey)
-  locker = await house.locker(signer)
-  client = house.client({ signer, pinnedKeys: [key] })
+  key = toHex(testbed.gateway.context.signers.statement.publicKey)
+  locker = await testbed.locker(signer)
+  client = testbed.client({ signer, pinnedKeys: [key] })
   await client.putMany(locker, [
     { filename: 'a.txt', bytes: Buffer.from('a') },
     { filename: 'b/c.txt', bytes: Buffer.from('c') },
@@ -38,24 +38,24 @@ beforeAll(async () => {
 const untrue = { name: 'UntrueAnswer' }
 const keyOf = (seed: number) => ed25519Signer(new Uint8Array(32).fill(seed))
 const forger = keyOf(9)
-const now = () => Math.floor(house.gateway.context.now() / 1000)
+const now = () => Math.floor(testbed.gateway.context.now() / 1000)
 
 describe('attesting a locker', () => {
-  it('ATT-06 STATE-10 ATT-22 returns a signed statement about its files, which the client checks', async () => {
+  it('STATE-10 ATT-22 returns a signed statement about its files, which the client checks', async () => {
     const attestation = { file_count: 3, receipt_id: locker.receipt_id }
     expect(await client.attest(locker)).toMatchObject({ attestation, unchanged: true })
     expect((await client.metadata(locker)).attestation).toMatchObject({ status: 'computed' })
   })
 
-  it('ATT-05 ATT-09 STATE-09 through the queue polls until the statement is ready', async () => {
-    const other = await house.locker(signer)
+  it('ATT-09 STATE-09 through the queue polls until the statement is ready', async () => {
+    const other = await testbed.locker(signer)
     await client.put(other, 'd.txt', Buffer.from('d'))
     let polls = 0
     const wait = async (ms: number) => {
       expect(ms).toBe(2000)
-      if (++polls === 3) await house.gateway.context.queue.drain()
+      if (++polls === 3) await testbed.gateway.context.queue.drain()
     }
-    const pollingClient = house.client({ signer, pinnedKeys: [key] }, { wait })
+    const pollingClient = testbed.client({ signer, pinnedKeys: [key] }, { wait })
     const { attestation, unchanged } = await pollingClient.attest(other, { queued: true })
     expect(attestation.files.map(({ filename }) => filename)).toEqual(['d.txt'])
     expect([polls, unchanged]).toEqual([3, true])
@@ -94,18 +94,18 @@ describe('a gateway with a new key', () => {
 
   const endorsed = (
     of: Ed25519Signer,
-    { audience = house.proxy.url, by = statementSigner(house.gateway.context) } = {},
+    { audience = testbed.proxy.url, by = statementSigner(testbed.gateway.context) } = {},
   ) => endorsement({ audience, by, of, at: now() - 60 })
 
   /** Statements are signed by this key, and the list of keys has these changes. */
   function show(signedBy: Ed25519Signer, changes: { endorsements: object[]; revocations?: object[] }) {
-    house.proxy.behave()
+    testbed.proxy.behave()
     lieAboutAttestation((attestation) => ({ envelope: forgedBy(signedBy, attestation) }))
-    house.proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, ...changes }) })
+    testbed.proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, ...changes }) })
   }
 
   const reader = (journal: Journal, onWarning: (text: string) => void = () => {}) =>
-    house.client({ signer, pinnedKeys: [key], recoveryKeys: [toHex(recovery.publicKey)], journal, onWarning })
+    testbed.client({ signer, pinnedKeys: [key], recoveryKeys: [toHex(recovery.publicKey)], journal, onWarning })
 
   it('ADD-37 is followed if the trusted key endorsed it, which the client says and remembers', async () => {
     const journal = memoryJournal()
@@ -124,14 +124,14 @@ describe('a gateway with a new key', () => {
     show(next, { endorsements: [] })
     await open().attest(locker)
     expect(warnings).toHaveLength(1)
-    expect(await journal.get(`key changes ${house.proxy.url}`)).toContain(good.signature)
+    expect(await journal.get(`key changes ${testbed.proxy.url}`)).toContain(good.signature)
   })
 
   it('ADD-39 T-40 revokes the old one, also after any number of revocations that mean nothing', async () => {
     const journal = memoryJournal()
     const revoked = (of: Ed25519Signer, by: Ed25519Signer) =>
-      revocation({ audience: house.proxy.url, by, of, at: now() - 3600 })
-    const real = revoked(statementSigner(house.gateway.context), recovery)
+      revocation({ audience: testbed.proxy.url, by, of, at: now() - 3600 })
+    const real = revoked(statementSigner(testbed.gateway.context), recovery)
     const junk = Array.from({ length: 70 }, (_, i) => keyOf(91 + i)).flatMap((one) => [
       revoked(one, one),
       { ...real, signature: toHex(one.sign(new Uint8Array(1))) },
@@ -144,7 +144,7 @@ describe('a gateway with a new key', () => {
     await reader(journal).attest(locker)
     const message = expect.stringContaining('was revoked')
     await expect(reader(journal).receipt(locker.receipt_id)).rejects.toMatchObject({ ...untrue, message })
-    const kept = await journal.get(`key changes ${house.proxy.url}`)
+    const kept = await journal.get(`key changes ${testbed.proxy.url}`)
     expect(kept).toContain(real.signature)
     expect(kept).not.toContain(junk[1]!.signature)
   })
@@ -152,7 +152,7 @@ describe('a gateway with a new key', () => {
 
 describe('reading evidence', () => {
   it('VER-01 MERK-19 needs no key, and the client checks what it reads', async () => {
-    const reader = house.client({ pinnedKeys: [key] })
+    const reader = testbed.client({ pinnedKeys: [key] })
     const answer = await reader.verify(locker.receipt_id)
     expect(answer.verification).toMatchObject({ commitment_computed: 'passed', signature_valid: 'passed' })
     const proof = await reader.proof(locker.receipt_id, 'b/c.txt')
@@ -171,12 +171,12 @@ describe('reading evidence', () => {
       { ...a, leaf_index: 1 },
       { ...a, merkle_root: `sha256:${'0'.repeat(64)}` },
     ]) {
-      house.proxy.plan(/merkle-proof/, { lie: () => lie })
+      testbed.proxy.plan(/merkle-proof/, { lie: () => lie })
       await expect(client.proof(locker.receipt_id, 'a.txt')).rejects.toMatchObject(untrue)
     }
   })
 
-  it('MERK-19 EVID-18 T-38 holds a proof against the signed statement of this receipt', async () => {
+  it('MERK-19 EVID-18 holds a proof against the signed statement of this receipt', async () => {
     const { receipt_id } = locker
     const file_entry = { filename: 'made-up.txt', size_bytes: 1, content_hash: `sha256:${'0'.repeat(64)}` }
     const leaf_hash = leafHash(file_entry)
@@ -185,11 +185,11 @@ describe('reading evidence', () => {
     const lie = (proof: object) => ({ ...proof, filename: file_entry.filename, ...alone })
     const ask = () => client.proof(receipt_id, file_entry.filename)
     const known = await client.proof(receipt_id, 'a.txt')
-    house.proxy.always(/merkle-proof/, { answer: { status: 200, body: lie(known) } })
+    testbed.proxy.always(/merkle-proof/, { answer: { status: 200, body: lie(known) } })
     await expect(ask()).rejects.toMatchObject(untrue)
 
     // Statements of a stranger and of another receipt.
-    const other = await house.locker(signer)
+    const other = await testbed.locker(signer)
     await client.put(other, 'a.txt', Buffer.from('a'))
     const { attestation } = await client.attest(other)
     const lies = [forgedBy(forger, { envelope: known.statement } as Attestation), attestation.envelope!]
@@ -198,51 +198,51 @@ describe('reading evidence', () => {
         ...list,
         statements: list.statements.map((one) => ({ ...one, envelope })),
       })
-      house.proxy.behave()
-      house.proxy.always(/statements/, { lie: answer })
+      testbed.proxy.behave()
+      testbed.proxy.always(/statements/, { lie: answer })
       await expect(client.proof(receipt_id, 'a.txt')).rejects.toMatchObject(untrue)
     }
   })
 
   it('MERK-19 T-38 calls the signer of a proof unknown without a pinned key or a signed statement', async () => {
     const { receipt_id } = locker
-    const unpinned = house.client({ onWarning: () => {} })
+    const unpinned = testbed.client({ onWarning: () => {} })
     expect(await unpinned.proof(receipt_id, 'a.txt')).toMatchObject({
       signer: 'unknown',
       statement: { issuer_pubkey: key },
     })
-    house.proxy.always(/statements/, { lie: (list: object) => ({ ...list, statements: [] }) })
+    testbed.proxy.always(/statements/, { lie: (list: object) => ({ ...list, statements: [] }) })
     expect(await client.proof(receipt_id, 'a.txt')).toMatchObject({ signer: 'unknown', statement: null })
   })
 
   it('RCPT-01 RCPT-07 refuses a receipt that has another id or was changed', async () => {
     for (const change of [{ receipt_id: 'rcpt_0' }, { units: 99 }, { receipt_sig: '0'.repeat(128) }]) {
-      house.proxy.plan(/receipts/, { lie: (receipt) => ({ ...receipt, ...change }) })
+      testbed.proxy.plan(/receipts/, { lie: (receipt) => ({ ...receipt, ...change }) })
       await expect(client.receipt(locker.receipt_id)).rejects.toMatchObject(untrue)
     }
   })
 
-  it('T-38 T-51 refuses the right attestation beside another receipt, or beside one of another proof', async () => {
-    const statement = statementSigner(house.gateway.context)
-    const other = await client.receipt((await house.locker(signer)).receipt_id)
+  it('T-38 refuses the right attestation beside another receipt, or beside one of another proof', async () => {
+    const statement = statementSigner(testbed.gateway.context)
+    const other = await client.receipt((await testbed.locker(signer)).receipt_id)
     const lies: ((answer: VerifyAnswer) => object)[] = [
       () => other,
       ({ receipt }) => signReceipt({ ...receipt, proof_id: '0f'.repeat(16) }, statement),
       ({ receipt }) => ({ ...receipt, units: 1.5 }),
     ]
     for (const lie of lies) {
-      house.proxy.plan(/storage\/verify/, { lie: (answer: VerifyAnswer) => ({ ...answer, receipt: lie(answer) }) })
+      testbed.proxy.plan(/storage\/verify/, { lie: (answer: VerifyAnswer) => ({ ...answer, receipt: lie(answer) }) })
       await expect(client.verify(locker.receipt_id)).rejects.toMatchObject(untrue)
     }
     const { proof_id: _, ...older } = await client.receipt(locker.receipt_id)
     const lie = (answer: VerifyAnswer) => ({ ...answer, receipt: signReceipt(older, statement) })
-    house.proxy.plan(/storage\/verify/, { lie })
+    testbed.proxy.plan(/storage\/verify/, { lie })
     expect(await client.verify(locker.receipt_id)).toMatchObject({ verified: true })
   })
 
-  it('T-38 ADD-07 RCPT-08 trusts a key for its use and its period only', async () => {
+  it('ADD-07 RCPT-08 trusts a key for its use and its period only', async () => {
     const always = { publicKeyHex: key, validFrom: null, validTo: null }
-    const readWith = (...pinnedKeys: TrustedKey[]) => house.client({ pinnedKeys }).receipt(locker.receipt_id)
+    const readWith = (...pinnedKeys: TrustedKey[]) => testbed.client({ pinnedKeys }).receipt(locker.receipt_id)
     await readWith({ ...always, use: 'receipt' })
     await readWith({ ...always, use: null, validTo: now() - 60 })
     const retired = { ...always, use: 'receipt', validTo: now() - 86_400 }
@@ -252,15 +252,15 @@ describe('reading evidence', () => {
 
   it('T-38 ADD-07 believes the keys that the gateway showed first, with a warning, and reads what older clients kept', async () => {
     const journal = memoryJournal()
-    const baseUrl = house.proxy.url
+    const baseUrl = testbed.proxy.url
     const warnings: string[] = []
-    const reader = () => house.client({ journal, onWarning: (text) => void warnings.push(text) })
+    const reader = () => testbed.client({ journal, onWarning: (text) => void warnings.push(text) })
     const read = () => reader().receipt(locker.receipt_id)
     await read()
     const kept = (await journal.get(`keys ${baseUrl}`))!
     expect(JSON.parse(kept)[0]).toMatchObject({ publicKeyHex: key, use: 'receipt', validTo: null })
-    house.proxy.plan(/receipts/, { lie: (receipt: SignedReceipt) => signReceipt(receipt, forger) })
-    house.proxy.always(/keys/, { lie: (list) => ({ ...list, keys: [{ public_key_hex: toHex(forger.publicKey) }] }) })
+    testbed.proxy.plan(/receipts/, { lie: (receipt: SignedReceipt) => signReceipt(receipt, forger) })
+    testbed.proxy.always(/keys/, { lie: (list) => ({ ...list, keys: [{ public_key_hex: toHex(forger.publicKey) }] }) })
     await expect(read()).rejects.toMatchObject(untrue)
     await journal.put(`keys ${baseUrl}`, JSON.stringify([key]), kept)
     await read()
@@ -292,14 +292,14 @@ describe('reading evidence', () => {
     expect(body.files?.map(({ filename }) => filename)).toEqual(options.filenames)
   })
 
-  it('ADD-18 T-58 rejects a redacted bundle that names the receipt', async () => {
-    house.proxy.always(/redacted-bundle/, { lie: (body) => ({ ...body, note: `of ${locker.receipt_id}` }) })
+  it('ADD-18 T-33 rejects a redacted bundle that names the receipt', async () => {
+    testbed.proxy.always(/redacted-bundle/, { lie: (body) => ({ ...body, note: `of ${locker.receipt_id}` }) })
     await expect(client.redactedBundle(locker.receipt_id, new WritableStream())).rejects.toMatchObject(untrue)
   })
 })
 
 describe('a statement for other verifiers', () => {
-  it('DSSE-09 T-109 is handed on only if a trusted key signed it, about the file that was asked for', async () => {
+  it('DSSE-09 T-14 is handed on only if a trusted key signed it, about the file that was asked for', async () => {
     const { receipt_id } = locker
     const bundle = await client.dsse(receipt_id, { filename: 'a.txt', format: 'sigstore-bundle' })
     expect(bundle).toHaveProperty('verificationMaterial.publicKey.hint')
@@ -313,10 +313,10 @@ describe('a statement for other verifiers', () => {
       dsseEnvelope(payload, { keyid, sig: forger.sign(preAuthEncoding(IN_TOTO_PAYLOAD_TYPE, payload)) }),
     ]
     for (const lie of lies) {
-      house.proxy.plan(/dsse/, { lie: () => lie })
+      testbed.proxy.plan(/dsse/, { lie: () => lie })
       await expect(client.dsse(receipt_id)).rejects.toMatchObject(untrue)
     }
-    house.proxy.plan(/dsse/, { lie: () => envelope })
+    testbed.proxy.plan(/dsse/, { lie: () => envelope })
     await expect(client.dsse(receipt_id, { filename: 'ü.txt' })).rejects.toMatchObject(untrue)
     await expect(client.dsse(receipt_id, { filename: 'none' })).rejects.toMatchObject({ code: 'FILE_NOT_ATTESTED' })
   })
@@ -325,7 +325,7 @@ describe('a statement for other verifiers', () => {
 describe('removing a file', () => {
   it('FILE-16 succeeds even if the first answer is lost', async () => {
     await client.put(locker, 'gone', Buffer.from('x'))
-    house.proxy.plan(/files\/gone/, { cut: 'answer' })
+    testbed.proxy.plan(/files\/gone/, { cut: 'answer' })
     expect(await client.remove(locker, 'gone')).toMatchObject({ deleted: true })
     await expect(client.remove(locker, 'gone')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
   })
@@ -336,7 +336,7 @@ function lieAboutAttestation(change: (attestation: Attestation) => Partial<Attes
     ...answer,
     attestation: attestation && { ...attestation, ...change(attestation) },
   })
-  house.proxy.always(/attest|verify/, { lie })
+  testbed.proxy.always(/attest|verify/, { lie })
 }
 
 /** The same statement, signed with another key. */

@@ -2,56 +2,56 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Journal, memoryJournal } from '../../src/journal.ts'
 import type { Locker } from '../../src/lockers.ts'
-import { errorOf, newEd25519, useHouse } from '../lockers.ts'
+import { errorOf, newEd25519, useTestbed } from '../lockers.ts'
 
 const MiB = 1024 * 1024
 const signer = newEd25519()
 let locker: Locker
-const house = useHouse({ FILE_LIMITS: `part_bytes=${4 * MiB}` })
+const testbed = useTestbed({ FILE_LIMITS: `part_bytes=${4 * MiB}` })
 beforeAll(async () => {
-  locker = await house.locker(signer)
+  locker = await testbed.locker(signer)
 })
 
-const requests = (pattern: RegExp) => house.proxy.seen.filter(({ path }) => pattern.test(path)).length
+const requests = (pattern: RegExp) => testbed.proxy.seen.filter(({ path }) => pattern.test(path)).length
 const small = randomBytes(1000)
 const large = randomBytes(9 * MiB + 7)
 
 async function stored(filename: string): Promise<Buffer> {
-  const response = await fetch(`${house.gateway.url}/v1/r/${locker.receipt_id}/f/${filename}`)
+  const response = await fetch(`${testbed.gateway.url}/v1/r/${locker.receipt_id}/f/${filename}`)
   expect(response.status).toBe(200)
   return Buffer.from(await response.arrayBuffer())
 }
 
 describe('a broken connection during an upload', () => {
   it.each(['request', 'answer'] as const)('causes one more attempt when the %s is lost', async (cut) => {
-    house.proxy.plan(/^\/f\//, { cut })
-    house.proxy.plan(/files\/confirm/, { cut })
-    await house.client({ signer }).put(locker, 'cut', small)
+    testbed.proxy.plan(/^\/f\//, { cut })
+    testbed.proxy.plan(/files\/confirm/, { cut })
+    await testbed.client({ signer }).put(locker, 'cut', small)
     expect((await stored('cut')).equals(small)).toBe(true)
     expect(requests(/^\/f\//)).toBe(2)
   })
 
   it('causes only the affected parts to be sent again', { tags: ['nightly'] }, async () => {
-    house.proxy.plan(/parts\?index=1$/, { cut: 'request' }, { cut: 'answer' })
-    house.proxy.plan(/finalize/, { cut: 'answer' })
-    await house.client({ signer }).put(locker, 'cut', large)
+    testbed.proxy.plan(/parts\?index=1$/, { cut: 'request' }, { cut: 'answer' })
+    testbed.proxy.plan(/finalize/, { cut: 'answer' })
+    await testbed.client({ signer }).put(locker, 'cut', large)
     expect((await stored('cut')).equals(large)).toBe(true)
     expect(requests(/parts/)).toBe(5)
   })
 
   it('FILE-34 SHORT-07 an expired upload URL is renewed', async () => {
-    house.proxy.plan(/^\/f\//, refusal(403, 'SHORT_URL_EXPIRED'))
-    await house.client({ signer }).put(locker, 'late', small)
+    testbed.proxy.plan(/^\/f\//, refusal(403, 'SHORT_URL_EXPIRED'))
+    await testbed.client({ signer }).put(locker, 'late', small)
     expect(requests(/\/files$/)).toBe(2)
   })
 })
 
 describe('an interrupted upload', () => {
   const begin = async (journal: Journal, filename: string) => {
-    house.proxy.always(/index=2$/, { cut: 'request' })
-    await errorOf(house.client({ signer, journal }).put(locker, filename, large))
-    house.proxy.behave()
-    house.proxy.seen.length = 0
+    testbed.proxy.always(/index=2$/, { cut: 'request' })
+    await errorOf(testbed.client({ signer, journal }).put(locker, filename, large))
+    testbed.proxy.behave()
+    testbed.proxy.seen.length = 0
   }
 
   it('SESS-02 SESS-04 resumes with the parts that the gateway does not have, even in another process', {
@@ -59,7 +59,7 @@ describe('an interrupted upload', () => {
   }, async () => {
     const journal = memoryJournal()
     await begin(journal, 'resumed')
-    await house.client({ signer, journal }).put(locker, 'resumed', new Blob([new Uint8Array(large)]))
+    await testbed.client({ signer, journal }).put(locker, 'resumed', new Blob([new Uint8Array(large)]))
     expect((await stored('resumed')).equals(large)).toBe(true)
     expect([requests(/upload-sessions$/), requests(/parts/)]).toEqual([0, 1])
   })
@@ -68,7 +68,7 @@ describe('an interrupted upload', () => {
     const journal = memoryJournal()
     await begin(journal, 'changed')
     const other = Buffer.concat([Buffer.from('!'), large.subarray(1)])
-    await house.client({ signer, journal }).put(locker, 'changed', other)
+    await testbed.client({ signer, journal }).put(locker, 'changed', other)
     expect((await stored('changed')).equals(other)).toBe(true)
     expect([requests(/upload-sessions$/), requests(/parts/)]).toEqual([1, 3])
   })
@@ -76,8 +76,8 @@ describe('an interrupted upload', () => {
   it('starts over when the gateway does not know its session', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     await begin(journal, 'forgotten')
-    house.proxy.plan(/upload-sessions\/us_\w+$/, refusal(404, 'SESSION_NOT_FOUND'))
-    await house.client({ signer, journal }).put(locker, 'forgotten', large)
+    testbed.proxy.plan(/upload-sessions\/us_\w+$/, refusal(404, 'SESSION_NOT_FOUND'))
+    await testbed.client({ signer, journal }).put(locker, 'forgotten', large)
     expect((await stored('forgotten')).equals(large)).toBe(true)
   })
 
@@ -87,9 +87,9 @@ describe('an interrupted upload', () => {
       ...journal,
       put: async (...entry: Parameters<typeof journal.put>) => entry[1] !== null && journal.put(...entry),
     }
-    const client = house.client({ signer, journal: forgetful })
+    const client = testbed.client({ signer, journal: forgetful })
     await client.put(locker, 'done', large)
-    house.proxy.seen.length = 0
+    testbed.proxy.seen.length = 0
     await client.put(locker, 'done', large)
     expect(requests(/parts/)).toBe(0)
     await client.remove(locker, 'done')
@@ -107,7 +107,7 @@ describe('parts in flight', () => {
   function clientOfFour(onFour: () => void = () => {}) {
     const { promise: fourInFlight, resolve: open } = Promise.withResolvers<void>()
     const parts = { inFlight: 0, most: 0, signals: [] as (AbortSignal | null | undefined)[] }
-    const client = house.client({
+    const client = testbed.client({
       signer,
       journal: memoryJournal(),
       async fetch(url, init) {
@@ -152,12 +152,12 @@ describe('parts in flight', () => {
 
   it('SESS-02 wait and are sent again alone, each as the gateway asks', { tags: ['nightly'] }, async () => {
     const busy = refusal(429, 'RATE_LIMITED', { 'retry-after': '7' })
-    house.proxy.plan(/index=1$/, busy, busy)
-    house.proxy.plan(/index=5$/, { cut: 'answer' })
-    await house.client({ signer }).put(locker, 'limited', bytes)
+    testbed.proxy.plan(/index=1$/, busy, busy)
+    testbed.proxy.plan(/index=5$/, { cut: 'answer' })
+    await testbed.client({ signer }).put(locker, 'limited', bytes)
     expect((await stored('limited')).equals(bytes)).toBe(true)
-    expect(house.waits.filter((ms) => ms === 7000)).toHaveLength(2)
-    const sent = house.proxy.seen.flatMap(({ path }) => /index=(\d+)$/.exec(path)?.[1] ?? [])
+    expect(testbed.waits.filter((ms) => ms === 7000)).toHaveLength(2)
+    const sent = testbed.proxy.seen.flatMap(({ path }) => /index=(\d+)$/.exec(path)?.[1] ?? [])
     expect(sent.sort().join('')).toBe('011123455678')
   })
 

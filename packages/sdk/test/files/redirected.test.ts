@@ -4,25 +4,25 @@ import { type RedirectingStore, redirecting, startRedirectingStore } from '@svc/
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Locker } from '../../src/lockers.ts'
 import type { Signer } from '../../src/signers.ts'
-import { type House, newEd25519, openHouse } from '../lockers.ts'
+import { newEd25519, openTestbed, type Testbed } from '../lockers.ts'
 
-let disk: House
+let disk: Testbed
 let store: RedirectingStore
-let house: House
+let testbed: Testbed
 let signer: Signer
 let locker: Locker
 beforeAll(async () => {
-  disk = await openHouse()
+  disk = await openTestbed()
   const local = disk.gateway.context.providers.named('gcs')
   store = await startRedirectingStore({ provider: local })
   const provider = redirecting(local, store)
   const providers = onlyProvider(provider)
-  house = await openHouse({}, { providers })
+  testbed = await openTestbed({}, { providers })
   signer = newEd25519()
-  locker = await house.locker(signer)
+  locker = await testbed.locker(signer)
 })
 afterAll(async () => {
-  await house.close()
+  await testbed.close()
   await store.stop()
   await disk.close()
 })
@@ -30,7 +30,7 @@ afterAll(async () => {
 it('SHORT-09 clients upload to and download from a provider that the gateway redirects to', {
   tags: ['nightly'],
 }, async () => {
-  const client = house.client({ signer })
+  const client = testbed.client({ signer })
   const bytes = randomBytes(500_000)
   await client.put(locker, 'alone', bytes, { contentType: 'image/png' })
   const outcomes = await client.putMany(locker, [

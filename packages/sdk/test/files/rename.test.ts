@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
 import type { Locker } from '../../src/lockers.ts'
-import { newEd25519, useHouse } from '../lockers.ts'
+import { newEd25519, useTestbed } from '../lockers.ts'
 
 let client: Client
 let locker: Locker
-const house = useHouse()
+const testbed = useTestbed()
 beforeEach(async () => {
   const signer = newEd25519()
-  locker = await house.locker(signer)
-  client = house.client({ signer })
+  locker = await testbed.locker(signer)
+  client = testbed.client({ signer })
   await client.put(locker, 'a', Buffer.from('1'))
   await client.put(locker, 'b', Buffer.from('2'))
 })
@@ -33,7 +33,7 @@ describe('renaming', () => {
   })
 
   it('ADD-22 counts as done when the answer was lost and the file has its new name', async () => {
-    house.proxy.plan(/rename/, { cut: 'answer' })
+    testbed.proxy.plan(/rename/, { cut: 'answer' })
     const { files } = await client.rename(locker, [{ filename: 'a', newFilename: 'c' }])
     expect(files).toMatchObject([{ filename: 'a', new_filename: 'c', size_bytes: 1 }])
     expect(await names()).toEqual(['b', 'c'])
@@ -43,8 +43,8 @@ describe('renaming', () => {
   })
 
   it('ADD-22 T-06 refuses a bad name before any request', async () => {
-    house.proxy.seen.length = 0
+    testbed.proxy.seen.length = 0
     await expect(client.rename(locker, [{ filename: 'a', newFilename: '../a' }])).rejects.toThrow(RangeError)
-    expect(house.proxy.seen).toEqual([])
+    expect(testbed.proxy.seen).toEqual([])
   })
 })

@@ -41,7 +41,7 @@ describe.each(['MON', 'USDC'])('a payment in %s that was signed but may not have
     expect((await market.treasury(held)) - before).toBe(BigInt(paid_raw))
   })
 
-  it('PAY-44 ERR-23 AMB-06 is reported as moved money when it lands after its quote expires, and nothing more is paid', async () => {
+  it('PAY-44 ERR-23 is reported as moved money when it lands after its quote expires, and nothing more is paid', async () => {
     const buyer = market.evm()
     const { signed, resume } = await interruptPurchase(market, buyer, asset, BEFORE_SENDING)
     const [late] = await signed()
@@ -58,7 +58,7 @@ it.each<[string, NodeFaults]>([
   ['lacks the block it was signed at', { keeps: 3 }],
   ['lags', { behind: 10 }],
   ['refuses every second request', { refusesEvery: 2 }],
-])('T-133 a payment whose nonce is used is not replaced while the node %s', async (_, faults) => {
+])('T-45 a payment whose nonce is used is not replaced while the node %s', async (_, faults) => {
   const node = await market.chains.evm.startNode()
   const { signer } = market.evm()
   const buyer = { signer, wallet: evmWallet({ rpcUrl: node.url, account: DEV_PAYERS[0]!.privateKey }) }

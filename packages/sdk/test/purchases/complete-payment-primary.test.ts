@@ -62,7 +62,7 @@ describe('a payment that was signed but may not have been sent', () => {
     ['lacks the block it was signed at', { keeps: 1 }],
     ['lags', { behind: 20_000 }],
     ['refuses every second request', { refusesEvery: 2 }],
-  ])('T-133 is not replaced while the node %s', async (_, faults) => {
+  ])('T-45 is not replaced while the node %s', async (_, faults) => {
     const node = await market.chains.primary.startNode()
     const { signer } = market.solana()
     const buyer = { signer, wallet: solanaWallet({ rpcUrl: node.url, signer }) }
@@ -79,7 +79,7 @@ describe('a payment that was signed but may not have been sent', () => {
     expect((await resume(buyer)).tx_hash).not.toBe(before[0]?.tx)
   })
 
-  it('T-137 is not replaced while the node is on another chain, where it can never land', async () => {
+  it('T-139 is not replaced while the node is on another chain, where it can never land', async () => {
     const node = await startFaultyProxy(market.chains.primary.url)
     const { signer } = market.solana()
     const buyer = { signer, wallet: solanaWallet({ rpcUrl: node.url, signer }) }

@@ -35,7 +35,7 @@ describe('concurrent buyers with the same intent', () => {
     ['SOL', () => market.solana(2), 'SOL'],
     ['MON', () => market.evm(2), 'MON'],
   ] as const)(
-    'PAY-55 T-16 pay once in %s when they share a journal',
+    'PAY-55 T-01 pay once in %s when they share a journal',
     { tags: ['nightly'] },
     async (asset, buyerOf, held) => {
       const journal = fileJournal(folder)
@@ -76,7 +76,7 @@ it.each([
   ['SOL', () => market.solana(3)],
   ['MON', () => market.evm(3)],
 ] as const)(
-  'PAY-55 PAY-45 AMB-50 ADD-13 a buyer with %s and without a journal gets the paid receipt while the gateway remembers the idempotency key',
+  'PAY-55 PAY-45 a buyer with %s and without a journal gets the paid receipt while the gateway remembers the idempotency key',
   async (asset, buyerOf) => {
     const buyer = buyerOf()
     const buy = () => market.clientOf(buyer).buy({ intent: 'lost', units: 1, asset, wallet: buyer.wallet })

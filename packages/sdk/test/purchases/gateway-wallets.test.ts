@@ -145,7 +145,7 @@ describe('a wallet that sends what it signs', () => {
   it.each([
     ['of the primary chain', signer, () => primarySendingWallet(node, signer.address, silence)],
     ['of an EVM chain', evmSigner, () => evmSendingWallet(node, evmSigner.address, silence)],
-  ] as const)('T-78 %s does not take what a phone paid in another asset for its own', async (_, by, make) => {
+  ] as const)('T-67 %s does not take what a phone paid in another asset for its own', async (_, by, make) => {
     const purchase = await pagePurchase(by, 'USDC')
     await expect(purchase.pay(make())).rejects.toMatchObject({ money: 'may_have_moved' })
     const { asked } = (await purchase.record())!
@@ -176,7 +176,7 @@ describe('a wallet that has sent', () => {
     return { purchase, wallet, asked, fill }
   }
 
-  it('T-79 is not asked again by a tab that forgot meanwhile, and its payment is on record', async () => {
+  it('T-67 is not asked again by a tab that forgot meanwhile, and its payment is on record', async () => {
     const { purchase, wallet, asked } = await meddledPurchase(({ place }) => forgetUnansweredPayment(place, 'one'))
     const gained = await gain('USDC', () => purchase.pay(wallet))
     const { receipt, attempts } = (await purchase.record())!
@@ -184,7 +184,7 @@ describe('a wallet that has sent', () => {
     expect(gained).toBe(BigInt(receipt!.paid_raw))
   })
 
-  it('T-79 is named in the error when the journal is full, and is not asked again', async () => {
+  it('T-67 is named in the error when the journal is full, and is not asked again', async () => {
     const { purchase, wallet, asked, fill } = await meddledPurchase(async () => fill(true))
     const gained = await gain('USDC', async () => {
       const failed = purchase.pay(wallet)
@@ -197,7 +197,7 @@ describe('a wallet that has sent', () => {
     expect([asked, gained]).toEqual([[receipt!.tx_hash], BigInt(receipt!.paid_raw)])
   })
 
-  it('T-79 is on record though nobody waits for its answer any more; a request made since stays open', async () => {
+  it('T-67 is on record though nobody waits for its answer any more; a request made since stays open', async () => {
     const purchase = await pagePurchase(evmSigner, 'MON')
     const client = connectAs(account, market.chains.evm.url)
     const answers: PromiseWithResolvers<void>[] = []

@@ -127,15 +127,15 @@ describe('nothing is paid', () => {
   })
 
   it.each<[string, Partial<Purchase>, string]>([
-    ['ADD-04 T-41 for an operator whose key the gateway would refuse', { operator: '1'.repeat(32) }, 'Ed25519'],
-    ['T-41 LOCK-09 for too many tags', { tags: Array.from({ length: 33 }, String) }, 'tag'],
-    ['T-41 LOCK-09 for a tag that is too long', { tags: ['x'.repeat(65)] }, 'tag'],
+    ['ADD-04 T-67 for an operator whose key the gateway would refuse', { operator: '1'.repeat(32) }, 'Ed25519'],
+    ['T-67 LOCK-09 for too many tags', { tags: Array.from({ length: 33 }, String) }, 'tag'],
+    ['T-67 LOCK-09 for a tag that is too long', { tags: ['x'.repeat(65)] }, 'tag'],
   ])('%s', async (_, order, why) => {
     const refusal = { ...NOT_MOVED, message: expect.stringContaining(why) }
     await expect(buy(market.solana(), order)).rejects.toMatchObject(refusal)
   })
 
-  it('T-171 when it has to sign for the receipt at another service', async () => {
+  it('T-55 when it has to sign for the receipt at another service', async () => {
     const { signer, wallet } = market.solana(2)
     const signed: string[] = []
     const sign = (message: Uint8Array) => {

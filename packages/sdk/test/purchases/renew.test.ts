@@ -29,7 +29,7 @@ describe('renewing a locker', () => {
     expect((await client.checkPayment(receipt.receipt_id)).differing).toEqual([])
   })
 
-  it('T-57 T-41 pays nothing for a quote that is for another locker or for none', async () => {
+  it('T-57 T-67 pays nothing for a quote that is for another locker or for none', async () => {
     const buyer = market.solana()
     const { client, locker } = await bought(buyer, 'a locker that is not renewed')
     const treasury = await market.treasury('USDC')

@@ -93,7 +93,7 @@ it('PAY-25 a wallet signs only for the chain that the quote names, even if its n
   expect((await wallet.sign(leg)).life).toMatchObject({ nonce: expect.any(String) })
 })
 
-it('T-137 a payment is neither failed nor expired by the word of another chain, or of another receipt', async () => {
+it('T-139 a payment is neither failed nor expired by the word of another chain, or of another receipt', async () => {
   const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'MON' })
   const wallet = evmWallet({ rpcUrl: proxy.url, account: DEV_PAYERS[0]!.privateKey })
   const payment = await wallet.sign(accepts[0]!)

@@ -1,5 +1,5 @@
 // Whether an envelope is for this service, by the address in `aud`. Where nothing else ties it to one service, another
-// one could send on what it was sent (T-55, T-171). The Host header says nothing, because the sender chooses it.
+// one could send on what it was sent (T-55). The Host header says nothing, because the sender chooses it.
 
 import { mayBePublicHost } from '@svc/protocol/public-address'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'

@@ -1,5 +1,5 @@
 // A process whose clock is wrong would sell quotes that are over or last too long, and sweep away what is still good. All
-// replicas share the clock of PostgreSQL, so that is what they are held to (T-152). SQLite has no clock of its own.
+// replicas share the clock of PostgreSQL, so that is what they are held to (T-88). SQLite has no clock of its own.
 
 import type { Log } from '../program/log.ts'
 import type { ServiceError } from '../service-error.ts'

@@ -5,8 +5,8 @@ import { fromBase58 } from '@svc/protocol/bytes'
 import { type Ed25519Verifier, ed25519PublicKeyFromBase58, sigAlgOf } from '@svc/protocol/keys'
 import type { SignedEnvelope } from '../http/envelope.ts'
 import { ServiceError } from '../service-error.ts'
-import { createPersonalThread } from './personal-thread.ts'
-import { createVerify } from './verify-together.ts'
+import { createEip191Verifier } from './eip191-thread.ts'
+import { createVerify } from './verify-batch.ts'
 
 export interface Candidates {
   owner: string
@@ -33,7 +33,7 @@ const MAX_HINTS = 10_000
 
 export function createSignerFinder(): FindSigner {
   const verify = createVerify()
-  const askThread = createPersonalThread()
+  const askThread = createEip191Verifier()
   const keys = lru<string, Ed25519Verifier>(MAX_KEYS)
   /** Who signed last for an owner. The same key is likely to sign next, and each wrong key costs a verification. */
   const hints = lru<string, string>(MAX_HINTS)

@@ -1,4 +1,4 @@
-// The connections of a server: how many there may be, and the requests of each, one at a time (T-142, T-143).
+// The connections of a server: how many there may be, and the requests of each, one at a time (T-89).
 
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

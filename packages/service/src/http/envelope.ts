@@ -32,7 +32,7 @@ export function hasEnvelopeHeaders({ headers }: WireRequest): boolean {
   return headers[ENVELOPE] !== undefined || headers[SIGNATURE] !== undefined
 }
 
-/** 401 for requests without a body, 422 where the headers are inputs besides a body (AMB-03). */
+/** 401 for requests without a body, 422 where the headers are inputs besides a body (ENV-19). */
 export function requireEnvelopeHeaders({ method, headers }: WireRequest): void {
   if (headers[ENVELOPE] && headers[SIGNATURE]) return
   const missing = [HEADER_ENVELOPE, HEADER_SIGNATURE].filter((name) => !headers[name.toLowerCase()])

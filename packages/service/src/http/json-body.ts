@@ -11,7 +11,7 @@ import { requireStorableText } from './validate.ts'
 /** From the first byte to the last (T-11). */
 const BODY_TIMEOUT_MS = 30_000
 
-/** What the bodies that are being collected hold together (T-144). */
+/** What the bodies that are being collected hold together (T-11). */
 const MAX_HELD_BYTES = 67_108_864
 const FIRST_BYTES = 4_096
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { ErrorCode } from '@svc/api/errors'
 import { ServiceError } from '../service-error.ts'
 import { lastExchange } from './connections.ts'
-import type { ErrorAnswer, RequestLine } from './door.ts'
+import type { ErrorAnswer, RequestLine } from './foreign-protocol.ts'
 import { closeLater } from './send.ts'
 import { MAX_HEAD_BYTES } from './server.ts'
 

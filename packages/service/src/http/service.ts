@@ -10,7 +10,7 @@ import { tracedHandler } from '../tracing/requests.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Admit } from './admission.ts'
 import { clientAddressReader } from './client-address.ts'
-import { type Door, doorFinder, type ErrorAnswer, type RequestLine } from './door.ts'
+import { type ErrorAnswer, type ForeignProtocol, protocolFinder, type RequestLine } from './foreign-protocol.ts'
 import { createBodyReader, type ReadBody } from './json-body.ts'
 import { close } from './listen.ts'
 import { answerMalformedRequest } from './malformed.ts'
@@ -36,19 +36,19 @@ export interface Service {
   log: Log
   /** Whether every response is checked against its schema, as in development and tests. */
   checkResponses: boolean
-  strangers: StrangerLimit | null
+  strangers: BadBodyLimit | null
   beforeWrite: (() => Promise<void>) | null
   readBody: ReadBody
   send: Send
   sendBytes: SendBytes
-  addDoor(door: Door): void
+  addForeignProtocol(protocol: ForeignProtocol): void
   add(route: Route): void
   /** Finishes requests in flight and takes no new connections. */
   close(): Promise<void>
 }
 
 /** A limit on bodies that cannot be used, for callers that show no credential before their body is parsed (T-35). */
-export interface StrangerLimit {
+export interface BadBodyLimit {
   /** Throws when the caller is known to be over the limit; counts nothing. */
   refuseExhausted(wire: WireRequest): void
   /** Counts a request whose body could not be used. Operations count the others themselves. */
@@ -56,7 +56,7 @@ export interface StrangerLimit {
 }
 
 export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> {
-  strangers?: StrangerLimit
+  strangers?: BadBodyLimit
   /** Awaited before anything of a request is read that may write: every method but GET, unless its endpoint is excepted. */
   beforeWrite?: () => Promise<void>
   /** Errors name a page about their code below it. */
@@ -86,14 +86,14 @@ const ERROR_HEADERS = {
 export function createService(options: ServiceOptions): Service {
   const { log, checkResponses, strangers = null, beforeWrite = null, baseUrl = null, trustedProxies = [] } = options
   const { admit = null, tracer = null, onAnswer, onShed } = options
-  const doors: Door[] = []
-  const findDoor = doorFinder(doors)
+  const protocols: ForeignProtocol[] = []
+  const findForeignProtocol = protocolFinder(protocols)
   const router = createRouter()
   const addressOf = clientAddressReader(trustedProxies)
   const readBody = createBodyReader()
   const ownAnswer = errorAnswer(baseUrl, router)
   const answerOf: AnswerError = (error, id, request) =>
-    (request && findDoor(request)?.answerOf(error, id, request)) ?? ownAnswer(error, id, request)
+    (request && findForeignProtocol(request)?.answerOf(error, id, request)) ?? ownAnswer(error, id, request)
   let isClosing = false
   const send = createSend(log, onAnswer ?? null, () => isClosing)
   const plainSendBytes = createSendBytes(log, () => isClosing)
@@ -121,7 +121,7 @@ export function createService(options: ServiceOptions): Service {
   function handle(stream: IncomingMessage, response: ServerResponse): void {
     const request = new HttpRequest(newRequestId(), stream, response, addressOf)
     const { method } = request
-    const target = findDoor(stream)?.route ?? request.target
+    const target = findForeignProtocol(stream)?.route ?? request.target
     const found = router.find(method, target)
     if (found === 'malformed') return void fail(request, notPercentEncoded())
     if (found === null) {
@@ -176,7 +176,7 @@ export function createService(options: ServiceOptions): Service {
     readBody,
     send,
     sendBytes,
-    addDoor: (door) => void doors.push(door),
+    addForeignProtocol: (protocol) => void protocols.push(protocol),
     add: (route) => router.add(tracer ? { ...route, handle: tracedHandler(tracer, route) } : route),
     async close() {
       isClosing = true

@@ -16,7 +16,7 @@ export interface WireRequest {
   readonly clientAddress: string
   /** The body as it arrives, for routes that take bytes. */
   readonly stream: IncomingMessage
-  /** Reads the body where it may be long: nobody makes the service read it before the caller is known (T-144). */
+  /** Reads the body where it may be long: nobody makes the service read it before the caller is known (T-11). */
   collect(maxBytes?: number): Promise<void>
 }
 

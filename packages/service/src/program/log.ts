@@ -37,7 +37,7 @@ const QUOTING = ['detail', 'where', 'internalQuery']
 
 /**
  * What libraries attach to their errors is left out: a connection to PostgreSQL has the key that cancels its queries, a
- * query has its values (T-191).
+ * query has its values (T-12).
  */
 function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)

@@ -8,7 +8,7 @@ import { type Address, findPort } from '../http/listen.ts'
 import { bundleOf } from './bundle.ts'
 import type { Variables } from './config.ts'
 import type { Log } from './log.ts'
-import { type Answers, COLLECT_WITHIN_MS, type FromProcess, type ToProcess } from './own-process.ts'
+import { type Answers, COLLECT_WITHIN_MS, type FromProcess, type ToProcess } from './process-group.ts'
 import type { Running } from './run.ts'
 
 /** What the module of a program exports. */

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import type { Service } from '../http/service.ts'
 import { ConfigError } from './config.ts'
-import { askedToStop, sayReady } from './own-process.ts'
+import { askedToStop, sayReady } from './process-group.ts'
 
 export interface Running {
   /** Where it serves. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 
 /**
- * All that a span may say (T-90). Receipt ids, tokens, names, addresses with keys and texts of errors open or quote
+ * All that a span may say (T-12). Receipt ids, tokens, names, addresses with keys and texts of errors open or quote
  * something, so there is no attribute that could hold them.
  */
 export interface Attributes {

@@ -1,8 +1,8 @@
 import { utf8 } from '@svc/protocol/bytes'
 import { evmAddressOf, personalSign } from '@svc/protocol/keys'
 import { describe, expect, it } from 'vitest'
+import { createEip191Verifier } from '../../src/guard/eip191-thread.ts'
 import { createPersonalCheck } from '../../src/guard/personal-check.ts'
-import { createPersonalThread } from '../../src/guard/personal-thread.ts'
 
 const key = (byte: number) => new Uint8Array(32).fill(byte)
 const address = evmAddressOf(key(1))
@@ -23,7 +23,7 @@ describe('signatures of EVM owners', () => {
   })
 
   it('ENV-03 are checked in a thread, each question answered by its own answer', async () => {
-    const ask = createPersonalThread()
+    const ask = createEip191Verifier()
     const questions = Array.from({ length: 10 }, (_, i) => {
       const message = utf8(`request ${i}`)
       return { address, message, signature: personalSign(message, key(i % 2 === 0 ? 1 : 2)) }

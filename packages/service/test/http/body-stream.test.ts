@@ -88,14 +88,14 @@ describe('a body that arrives', () => {
 })
 
 describe('a body that is too large', () => {
-  it('AMB-47 is refused before its first byte when its declared length is too large', async () => {
+  it('LIM-12 is refused before its first byte when its declared length is too large', async () => {
     operation = readAll
     const answer = await service.answerTo(announced(MAX + 1))
     expect(answer).toMatch(/^HTTP\/1\.1 413 .*"error":"UPLOAD_TOO_LARGE".*"layer":"gateway"/s)
     expect(answer).toMatch(/"recovery_hint":".+","next_best_method":".+","max_bytes":1000000/)
   })
 
-  it('AMB-47 is refused when it passes the limit, and a client that keeps sending gets its answer', async () => {
+  it('LIM-12 is refused when it passes the limit, and a client that keeps sending gets its answer', async () => {
     operation = readAll
     const upload = httpRequest(`${service.url}/bytes`, { method: 'PUT' })
     upload.on('error', () => {})

@@ -167,7 +167,7 @@ it('T-11 sends files of several clients whole, however slowly they read', async 
   }
 })
 
-it('T-11 T-143 closes its file when the client disconnects, and never opens one for the request behind it', async () => {
+it('T-11 T-89 closes its file when the client disconnects, and never opens one for the request behind it', async () => {
   const source = endlessFile()
   const closed = new Promise((resolve) => source.once('close', resolve))
   const opened: string[] = []

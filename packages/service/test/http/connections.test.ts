@@ -48,7 +48,7 @@ async function isServed(): Promise<boolean> {
 }
 
 describe('requests that are sent before the answer to the one before', () => {
-  it('T-143 are started one after the other, and answered in their order', async () => {
+  it('T-89 are started one after the other, and answered in their order', async () => {
     const socket = service.connect(GET_SLOW.repeat(10))
     await expect.poll(() => started).toBe(1)
     expect(await isServed()).toBe(true)
@@ -61,7 +61,7 @@ describe('requests that are sent before the answer to the one before', () => {
     socket.destroy()
   })
 
-  it('T-143 are not collected without end: a flood of them starts one, and ends the connection', async () => {
+  it('T-89 are not collected without end: a flood of them starts one, and ends the connection', async () => {
     const socket = service.connect(GET_SLOW.repeat(1_000))
     expect(await readUntil(socket, '}')).toBe('')
     expect(started).toBe(1)
@@ -69,7 +69,7 @@ describe('requests that are sent before the answer to the one before', () => {
   })
 })
 
-it('T-141 a client that does not read its answer is disconnected', async () => {
+it('T-89 a client that does not read its answer is disconnected', async () => {
   const before = service.sockets.length
   const client = service.connect('GET /long HTTP/1.1\r\nHost: x\r\n\r\n', GET_SLOW)
   client.on('error', () => {}).pause()
@@ -83,7 +83,7 @@ it('T-141 a client that does not read its answer is disconnected', async () => {
   client.destroy()
 })
 
-it('T-141 the time-out of an answer does not hold for the request that waited for it', async () => {
+it('T-89 the time-out of an answer does not hold for the request that waited for it', async () => {
   const before = service.sockets.length
   const client = service.connect('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n', GET_SLOW)
   await expect.poll(() => started).toBe(1)
@@ -91,7 +91,7 @@ it('T-141 the time-out of an answer does not hold for the request that waited fo
   client.destroy()
 })
 
-it('T-142 more connections than descriptors allow close the oldest idle ones, and neighbours are served', {
+it('T-89 more connections than descriptors allow close the oldest idle ones, and neighbours are served', {
   tags: ['nightly'],
 }, async () => {
   const limit = connectionLimit()
@@ -140,7 +140,7 @@ describe('a server with room for two connections', () => {
     return socket
   }
 
-  it('T-142 a new connection replaces an idle one before a busy one', async () => {
+  it('T-89 a new connection replaces an idle one before a busy one', async () => {
     const first = await busy()
     const idle = await connected()
     const second = await busy()
@@ -149,7 +149,7 @@ describe('a server with room for two connections', () => {
     for (const socket of [first, second]) expect(socket.closed).toBe(false)
   })
 
-  it('T-142 where all are busy, it replaces the one that has taken longest, if that is long', async () => {
+  it('T-89 where all are busy, it replaces the one that has taken longest, if that is long', async () => {
     const first = await busy()
     const second = await busy()
     const refused = await connected()

@@ -144,7 +144,7 @@ describe('other expectations', () => {
     expect(await service.answerTo(expecting(value))).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\{"size":3\}$/s)
   })
 
-  it('T-11 SHAPE-01 what nobody can fulfil is 417, and the connection is closed', async () => {
+  it('T-11 GEN-02 what nobody can fulfil is 417, and the connection is closed', async () => {
     const socket = service.connect(expecting(' 200-ok'))
     const answer = await readUntil(socket, 'nothing ends the answer but the connection')
     expect(answer).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n.*"error":"expectation_failed"/s)

@@ -74,7 +74,7 @@ it.each(REFUSED)('FILE-31 %i %s of anything else says nothing of uploads', async
   }
 })
 
-it('FILE-31 ERR-29 T-89 an upload that is refused because the service is full says what to do next', async () => {
+it('FILE-31 ERR-29 an upload that is refused because the service is full says what to do next', async () => {
   isFull = true
   const head = 'HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
   expect(await refusalOf(`PUT /up/a ${head}`)).toMatchObject({ status: 503, error: 'overloaded', details: ADVICE })

@@ -44,7 +44,7 @@ const redirect = (status: number, target: string) => `${base}/${status}/${encode
 const statusOf = (i: number) => REDIRECTS[i % REDIRECTS.length] as number
 
 describe('an address that is not public', () => {
-  it('T-124 is refused in every notation, by its text, before a lookup or a connection', {
+  it('T-08 is refused in every notation, by its text, before a lookup or a connection', {
     tags: ['nightly'],
   }, async () => {
     expect(urls.length).toBeGreaterThan(500)
@@ -57,7 +57,7 @@ describe('an address that is not public', () => {
     }
   })
 
-  it('T-124 is refused when a name has it, alone or among public ones, in any place', async () => {
+  it('T-08 is refused when a name has it, alone or among public ones, in any place', async () => {
     const mixes = ['127.0.0.1', '::1', '169.254.169.254', '::ffff:10.0.0.1', '2002:7f00:1::1'].flatMap((bad) => [
       [bad],
       [bad, '1.1.1.1'],
@@ -72,7 +72,7 @@ describe('an address that is not public', () => {
     }
   })
 
-  it('T-124 is refused as the target of each kind of redirect, after one or several good ones', {
+  it('T-08 is refused as the target of each kind of redirect, after one or several good ones', {
     tags: ['nightly'],
   }, async () => {
     // What is the server itself from here, or cannot be in a header, is no target.
@@ -90,7 +90,7 @@ describe('an address that is not public', () => {
     }
   })
 
-  it('T-124 is not reached by changing the answer of a name: each request looks up once and connects there', async () => {
+  it('T-08 is not reached by changing the answer of a name: each request looks up once and connects there', async () => {
     let lookups = 0
     const rebinding = async (): Promise<LookupAddress[]> => {
       lookups++
@@ -107,7 +107,7 @@ describe('an address that is not public', () => {
   })
 })
 
-it('T-124 the same notations of a public address are read as it, so that nothing is refused for its spelling', () => {
+it('T-08 the same notations of a public address are read as it, so that nothing is refused for its spelling', () => {
   for (const form of ipv4Forms('93.184.216.34')) {
     expect(parseSourceUrl(`https://${form}/`).hostname, form).toBe('93.184.216.34')
   }

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => dns.stop())
 
-it('T-47 finds the addresses of both families', async () => {
+it('T-35 finds the addresses of both families', async () => {
   expect(await resolve('both.test', never)).toEqual([
     { address: '93.184.215.14', family: 4 },
     { address: '2606:2800:21f:cb07:6820:80da:af6b:8b2c', family: 6 },
@@ -32,7 +32,7 @@ it('T-47 finds the addresses of both families', async () => {
   expect(await resolve('nowhere.test', never)).toEqual([])
 })
 
-it('T-47 a lookup ends as soon as its caller does not want it any more', async () => {
+it('T-35 a lookup ends as soon as its caller does not want it any more', async () => {
   const gone = new AbortController()
   const lookup = resolve('slow.test', gone.signal).catch((error: unknown) => error)
   await expect.poll(() => dns.asked).toContain('slow.test')
@@ -41,7 +41,7 @@ it('T-47 a lookup ends as soon as its caller does not want it any more', async (
   await expect(resolve('both.test', gone.signal)).rejects.toThrow('aborted')
 })
 
-it('T-47 more lookups at once than the limit fail instead of waiting, and others go on', async () => {
+it('T-35 more lookups at once than the limit fail instead of waiting, and others go on', async () => {
   const gone = new AbortController()
   const slow = Array.from({ length: 100 }, (_, i) => resolve(`slow-${i}.test`, gone.signal).catch(() => 'given up'))
   await expect(resolve('both.test', never)).rejects.toThrow('too many')
@@ -50,7 +50,7 @@ it('T-47 more lookups at once than the limit fail instead of waiting, and others
   expect(await resolve('both.test', never)).toHaveLength(2)
 })
 
-it('T-47 a download goes to the address that the name server gave', async () => {
+it('T-35 a download goes to the address that the name server gave', async () => {
   await using server = await startTestTlsServer((_request, response) => response.end('hello'))
   expect(await download('https://files.example.test/a', { ...server.options, resolve })).toBe('hello')
   expect(await download('https://nowhere.test/a', { ...server.options, resolve })).toBe('unresolvable')
@@ -63,7 +63,7 @@ it('T-47 a download goes to the address that the name server gave', async () => 
   expect(await download('https://files.example.test/a', late)).toBe('cancelled')
 })
 
-it('T-08 T-48 says of a URL that its host is not public, by its text and by all of its addresses', async () => {
+it('T-08 says of a URL that its host is not public, by its text and by all of its addresses', async () => {
   const problemOf = (url: string) => targetProblem(url, { resolve }, never)
   for (const host of ['private.test', 'mixed.test', 'private-ipv6.test', '127.0.0.1', '[::1]', 'localhost', '10.1.2.3'])
     expect(await problemOf(`https://${host}/`), host).toMatch(/public/)

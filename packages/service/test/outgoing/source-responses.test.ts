@@ -69,7 +69,7 @@ describe('a response that is not the file', () => {
 })
 
 describe('a file that is too large', () => {
-  it('AMB-47 is refused by its Content-Length', async () => {
+  it('LIM-12 is refused by its Content-Length', async () => {
     const announce =
       (size: number | string): RequestListener =>
       (_request, response) =>
@@ -79,11 +79,11 @@ describe('a file that is too large', () => {
     expect(await downloadFrom(announce('9007199254740993'))).toBe('too_large')
   })
 
-  it('AMB-47 without a length is refused at the first byte over the limit', async () => {
+  it('LIM-12 without a length is refused at the first byte over the limit', async () => {
     expect(await downloadFrom(flood, { maxBytes: 1_000_000 })).toBe('too_large')
   })
 
-  it('AMB-47 has at least one byte more than the limit', async () => {
+  it('LIM-12 has at least one byte more than the limit', async () => {
     const chunked: RequestListener = (_request, response) => {
       response.write('hello')
       response.end('world')

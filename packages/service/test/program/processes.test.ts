@@ -23,7 +23,7 @@ function start(program: string, ...args: string[]) {
   }
 }
 
-it('T-16 a process that dies while it is asked, and one that cannot be started, are replaced', {
+it('T-01 a process that dies while it is asked, and one that cannot be started, are replaced', {
   tags: ['nightly'],
 }, async () => {
   const processes = start('lose-a-process.ts')

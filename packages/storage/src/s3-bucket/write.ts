@@ -69,12 +69,12 @@ async function putOnce(bucket: S3Bucket, { key, mark }: Write, put: () => Promis
 
 async function put(bucket: S3Bucket, write: Write, portions: Portions, size: number | null): Promise<number> {
   if (size === null) return putUndeclared(bucket, write, portions)
-  if (size <= SMALL_BYTES) return putWhole(bucket, write, await hold(portions, size))
-  if (size <= PART_BYTES) return putWhole(bucket, write, portions.stream(size, { isLast: true }))
+  if (size <= SMALL_BYTES) return putInOneRequest(bucket, write, await hold(portions, size))
+  if (size <= PART_BYTES) return putInOneRequest(bucket, write, portions.stream(size, { isLast: true }))
   return putInParts(bucket, write, declaredParts(portions, size))
 }
 
-async function putWhole(bucket: S3Bucket, { key, headers }: Write, body: PartBody): Promise<number> {
+async function putInOneRequest(bucket: S3Bucket, { key, headers }: Write, body: PartBody): Promise<number> {
   await bucket.ask({ method: 'PUT', key, headers: { ...headers, ...ONLY_IF_NEW }, body })
   return body.length
 }
@@ -82,7 +82,7 @@ async function putWhole(bucket: S3Bucket, { key, headers }: Write, body: PartBod
 async function putUndeclared(bucket: S3Bucket, write: Write, portions: Portions): Promise<number> {
   const room = Buffer.allocUnsafeSlow(HELD_PART_BYTES)
   const length = await portions.fill(room)
-  if (await portions.isAtEnd()) return putWhole(bucket, write, room.subarray(0, length))
+  if (await portions.isAtEnd()) return putInOneRequest(bucket, write, room.subarray(0, length))
   return putInParts(bucket, write, heldParts(portions, room, length))
 }
 

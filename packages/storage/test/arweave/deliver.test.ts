@@ -95,7 +95,7 @@ describe.each([
     expect(sinceThen()).toEqual(once)
   })
 
-  it('T-31 stays staged when the credit runs out, and is sent when there is more', { tags: ['nightly'] }, async () => {
+  it('T-139 stays staged when the credit runs out, and is sent when there is more', { tags: ['nightly'] }, async () => {
     const [before, object] = [newObject(size), newObject(size)]
     arweave.server.credit = before.size
     await arweave.store.deliver(before)
@@ -115,7 +115,7 @@ describe.each([
     [500, 'oops', 'unavailable'],
     [429, 'slow down', 'unavailable'],
   ] as const)(
-    'T-31 stays staged when the service answers %i %s, and the provider is %s',
+    'T-139 stays staged when the service answers %i %s, and the provider is %s',
     async (status, code, reason) => {
       const object = newObject(size)
       arweave.server.fail({ at: /^upload POST/, fault: { status, code } })

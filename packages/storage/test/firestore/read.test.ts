@@ -88,7 +88,7 @@ it('the Firestore driver keeps collections, databases and projects separate', as
   expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(Buffer.from('here'))
 })
 
-it('T-31 the Firestore driver fails when the document of an object has no valid size', async () => {
+it('T-139 the Firestore driver fails when the document of an object has no valid size', async () => {
   const calls = openCalls(settingsFor(at.server.address))
   onTestFinished(() => calls.close())
   for (const size of [{}, { size: { integerValue: -1 } }, { size: { stringValue: 'many' } }]) {

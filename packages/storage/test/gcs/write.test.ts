@@ -133,7 +133,7 @@ describe('the Google Cloud Storage driver, writing while the store fails,', () =
     ['in one request', 100_000, WHOLE, []],
     ['in a session', 9 * MIB, CHUNK, []],
     ['in a session that ends without bytes', MIB + 1, CHUNK, [{ keepOfChunk: MIB }]],
-  ])('T-135 leaves nothing of bytes that change on their way %s', async (_, size, at, later) => {
+  ])('T-139 leaves nothing of bytes that change on their way %s', async (_, size, at, later) => {
     for (const fault of [{ flipBodyAt: 50_000 }, ...later]) gcs.server.fail({ at, times: 1, fault })
     await expectNothing(size, { reason: 'unavailable', cause: { message: expect.stringMatching(/CRC32C/) } })
   })

@@ -44,7 +44,7 @@ it.each([
   ['with a wrong user', (url: string) => url.replace('gateway', 'n0tright'), 'Authentication failed'],
   ['with a wrong password', (url: string) => url.replace('p%40ss', 'n0tright'), 'Authentication failed'],
   ['without credentials', (url: string) => url.replace(/\/\/.*@/, '//'), 'authentication'],
-])('T-31 MongoDB is closed %s, and no error contains the password', async (_, change, why) => {
+])('T-139 MongoDB is closed %s, and no error contains the password', async (_, change, why) => {
   const at = await openTestMongodb()
   const provider = await openMongodb({ ...settingsOf(at.server), url: change(at.server.url) })
   onTestFinished(() => provider.close())

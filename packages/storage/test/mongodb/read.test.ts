@@ -57,7 +57,7 @@ it('a read from MongoDB fails when the object was removed meanwhile or lacks a c
   await expect(fetchBytes(at.provider, damaged)).rejects.toMatchObject(UNAVAILABLE)
 })
 
-it('T-31 the MongoDB driver fails when the document of an object has no valid size', async () => {
+it('T-139 the MongoDB driver fails when the document of an object has no valid size', async () => {
   const at = await openTestMongodb()
   const client = new MongoClient(at.server.url)
   onTestFinished(() => client.close())

@@ -92,7 +92,7 @@ describe('a Storj upload in parts', () => {
     expect(storj.server.uploads().map(({ key }) => key.slice(-32))).toEqual([other])
   })
 
-  it('T-135 is not complete when the answer begins as a success and contains an error', async () => {
+  it('T-139 is not complete when the answer begins as a success and contains an error', async () => {
     const { server, provider } = await openTestBucket()
     const [id, part] = [newId(), { index: 0, size: 10, isLast: true, maxBytes: 10 }]
     const upload = { id, ref: await provider.parts.begin(id, ABOUT), contentType: 'a/b' }

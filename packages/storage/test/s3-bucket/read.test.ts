@@ -42,7 +42,7 @@ describe('the S3 bucket driver, reading,', () => {
     await expect(plain.stat(key)).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('T-31 distinguishes a missing object from rejected credentials and a missing bucket', async () => {
+  it('T-139 distinguishes a missing object from rejected credentials and a missing bucket', async () => {
     const key = await keep(storj.provider, Buffer.from('here'))
     const { credentials } = storj.server
     for (const changed of [
@@ -68,7 +68,7 @@ describe('the S3 bucket driver, reading,', () => {
     expect(await fetchBytes(storj.provider, key)).toEqual(Buffer.from('here'))
   })
 
-  it('T-31 is closed when our clock is wrong', async () => {
+  it('T-139 is closed when our clock is wrong', async () => {
     const ahead = await openTestBucket({ now: () => Date.now() + 3_600_000 })
     await expect(ahead.provider.stat({ id: newId(), ref: null })).rejects.toMatchObject(CLOSED)
     await expect(keep(ahead.provider, Buffer.from('new'))).rejects.toMatchObject(CLOSED)

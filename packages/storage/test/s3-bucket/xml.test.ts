@@ -17,7 +17,7 @@ describe('an answer of S3', () => {
     expect(textIn(`<K>${escaped('"a"&<b>')}</K>`, 'K')).toBe('"a"&<b>')
   })
 
-  it('T-31 contributes only its code to an error', () => {
+  it('T-139 contributes only its code to an error', () => {
     const text = '<Error><Code>AccessDenied</Code><Message>key AKIA</Message></Error>'
     const error = answerError('Storj', 'PUT', { status: 403, text })
     expect([error.reason, error.answer]).toEqual(['closed', { status: 403, code: 'AccessDenied' }])

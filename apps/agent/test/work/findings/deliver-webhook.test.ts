@@ -127,7 +127,7 @@ describe('a webhook', () => {
     expect(await stack.context.queue.deadLetters()).toEqual([])
   })
 
-  it('T-08 T-48 to an address that is not public is given up at once', async () => {
+  it('T-08 to an address that is not public is given up at once', async () => {
     const delegation = await addWithWebhook()
     posting = { resolve: resolveTo('10.0.0.1'), isPublic: undefined as never }
     expect(await stack.nextMinute()).toMatchObject({ failed: 0 })

@@ -1,14 +1,14 @@
 // Serves the one client that started this process, over stdin and stdout.
 
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import type { World } from '../../world.ts'
+import type { Host } from '../../host.ts'
 import { type Running, STOP_WITHIN_MS } from './http.ts'
 import { createServer, type Serving } from './server.ts'
 
 /** Calls `onClientGone` when the client closes its end. */
 export async function serveStdio(
   serving: Serving,
-  { stdin, stdout }: Pick<World, 'stdin' | 'stdout'>,
+  { stdin, stdout }: Pick<Host, 'stdin' | 'stdout'>,
   onClientGone: () => void,
 ): Promise<Running> {
   const server = createServer(serving)

@@ -7,7 +7,7 @@ import { readPublic } from '../../../src/mcp/tools/read-public.ts'
 const { signal } = new AbortController()
 const REFUSED = 'not a public https address'
 
-it('T-08 T-124 an address that is not public is not called, nor a name that has one', async () => {
+it('T-08 an address that is not public is not called, nor a name that has one', async () => {
   const trap = await startTrap()
   const own = `https://127.0.0.1:${trap.port}/`
   for (const url of [own, 'https://example.com:25/', 'https://user:password@example.com/'])
@@ -18,7 +18,7 @@ it('T-08 T-124 an address that is not public is not called, nor a name that has 
   await trap.stop()
 })
 
-it('T-124 a public address is read; its redirects are not followed', async () => {
+it('T-08 a public address is read; its redirects are not followed', async () => {
   const server = await startTestTlsServer((request, response) =>
     request.url === '/bundle'
       ? response.end('hello')

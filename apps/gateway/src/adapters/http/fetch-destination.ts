@@ -1,4 +1,4 @@
-// What a browser is going to do with a file (T-82). Strangers store files on the origin of our pages, whose policy lets
+// What a browser is going to do with a file (T-09). Strangers store files on the origin of our pages, whose policy lets
 // them run code of that origin: a file must never be that code. Programs that are no browsers do not say.
 
 import type { IncomingHttpHeaders } from 'node:http'

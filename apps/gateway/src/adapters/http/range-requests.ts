@@ -1,4 +1,4 @@
-// Range and conditional requests (ADD-06, ADD-20; RFC 9110, 13 and 14). A tag is the text of the ETag header, quotes
+// Range and conditional requests (ADD-06; RFC 9110, 13 and 14). A tag is the text of the ETag header, quotes
 // included.
 
 import type { IncomingHttpHeaders } from 'node:http'

@@ -16,7 +16,7 @@ import { lockLocker } from '../../lockers/store.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
 
-/** Each is looked for again and again; who begins more of them than arrive sends bytes through the gateway (T-189). */
+/** Each is looked for again and again; who begins more of them than arrive sends bytes through the gateway (T-56). */
 const MAX_AWAITED = 1000
 
 /** A provider's address cannot be recalled, so it works only as long as it takes to follow the redirect. */
@@ -62,7 +62,7 @@ export async function redirectUpload(
 
 /**
  * Written before the client gets the address: from then on the object may exist. False where the locker has no room for
- * all that is promised to it (T-182), or awaits too many.
+ * all that is promised to it (T-56), or awaits too many.
  */
 function insertPendingUpload(
   context: Context,
@@ -101,7 +101,7 @@ async function requestTarget(target: Promise<Redirect | null>): Promise<Redirect
   }
 }
 
-/** 307 keeps the method and the body. The client must repeat the content type (AMB-61). */
+/** 307 keeps the method and the body. The client must repeat the content type (SHORT-09). */
 function redirectTo({ url }: Redirect, contentType: string): Bytes {
   const headers = { ...TOKEN_HEADERS, location: url, 'content-type': contentType, 'content-length': '0' }
   return new Bytes(307, headers, null)

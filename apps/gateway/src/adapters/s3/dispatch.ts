@@ -8,7 +8,7 @@ import { folderVerbs } from './folders/verbs.ts'
 import { multipartVerbs } from './multipart/verbs.ts'
 import { objectVerbs } from './objects/verbs.ts'
 import type { ServiceVerb, Verb, Verbs } from './operation.ts'
-import type { S3Place } from './request.ts'
+import type { S3Bucket } from './request.ts'
 
 const VERBS: Verbs = { ...bucketVerbs, ...objectVerbs, ...folderVerbs, ...multipartVerbs }
 
@@ -55,15 +55,15 @@ type Asked = Pick<SignedRequest, 'headers'>
 /** With the name that it has in metrics and in the log. */
 type Found<V> = V & { route: string }
 
-export function findVerb(method: string, signed: Asked, place: S3Place): Found<Verb> {
+export function findVerb(method: string, signed: Asked, place: S3Bucket): Found<Verb> {
   return find(VERBS, method, signed, place)
 }
 
-export function findServiceVerb(method: string, signed: Asked, place: S3Place): Found<ServiceVerb> {
+export function findServiceVerb(method: string, signed: Asked, place: S3Bucket): Found<ServiceVerb> {
   return find(serviceVerbs, method, signed, place)
 }
 
-function find<V>(verbs: Readonly<Record<string, V>>, method: string, { headers }: Asked, place: S3Place): Found<V> {
+function find<V>(verbs: Readonly<Record<string, V>>, method: string, { headers }: Asked, place: S3Bucket): Found<V> {
   const level = levelOf(place)
   const subresource = SUBRESOURCES.find((name) => place.query.has(name))
   const asked = subresource === undefined ? '' : `?${subresource}`
@@ -84,7 +84,7 @@ const ROUTES = {
   object: '/s3/{bucket}/{key}',
 }
 
-function levelOf({ bucket, key }: S3Place): keyof typeof ROUTES {
+function levelOf({ bucket, key }: S3Bucket): keyof typeof ROUTES {
   if (bucket === '') return 'service'
   if (key === '') return 'bucket'
   return isFolderKey(key) ? 'folder' : 'object'

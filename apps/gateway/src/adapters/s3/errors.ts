@@ -3,7 +3,7 @@
 import type { ErrorCode } from '@svc/api/errors'
 import { S3Error, type S3ErrorCode, s3Error } from '@svc/s3/errors'
 import { writeXml } from '@svc/s3/xml'
-import type { ErrorAnswer, RequestLine } from '@svc/service/http/door'
+import type { ErrorAnswer, RequestLine } from '@svc/service/http/foreign-protocol'
 import { EVERY_ANSWER } from '@svc/service/http/send'
 import { ServiceError } from '@svc/service/service-error'
 import { AccessEnded } from '../../lockers/access.ts'

@@ -1,4 +1,4 @@
-// What a request to the S3 door is about: a bucket and a key, from the path or from the host, and its query.
+// What a request to the S3 endpoint is about: a bucket and a key, from the path or from the host, and its query.
 
 import { s3Error } from '@svc/s3/errors'
 import { openPayload, type Payload } from '@svc/s3/payload'
@@ -7,7 +7,7 @@ import { readTarget } from '@svc/s3/target'
 import { bodyStream } from '@svc/service/http/body-stream'
 import type { WireRequest } from '@svc/service/http/wire-request'
 
-export interface S3Place {
+export interface S3Bucket {
   /** Empty for the service itself. */
   bucket: string
   /** Empty for the bucket itself. */
@@ -16,7 +16,7 @@ export interface S3Place {
   query: ReadonlyMap<string, string>
 }
 
-export interface S3Request extends S3Place {
+export interface S3Request extends S3Bucket {
   wire: WireRequest
   /** Its headers are those of the request, and those that a presigned URL has in its query. */
   signed: SignedRequest
@@ -33,7 +33,7 @@ export function isS3Target(target: string, host: string | undefined, ownHost: st
 export function readPlace(
   { target, headers }: Pick<WireRequest, 'target' | 'headers'>,
   ownHost: string | null,
-): S3Place {
+): S3Bucket {
   const { path, parameters } = readTarget(target)
   const hosted = ownHost === null ? null : bucketOfHost(headers.host, ownHost)
   const rest = path.slice(hosted === null ? PREFIX.length + 1 : 1)

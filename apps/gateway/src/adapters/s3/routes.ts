@@ -1,4 +1,4 @@
-// The S3 door: one route for all of it, whatever the path. Keys are read from the target as it was sent.
+// The S3 endpoint: one route for all of it, whatever the path. Keys are read from the target as it was sent.
 
 import type { S3Error } from '@svc/s3/errors'
 import { Bytes } from '@svc/service/http/answer'
@@ -20,7 +20,7 @@ const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']
 export function s3Routes(service: Service, context: Context): void {
   const { enabled, host } = context.config.s3
   if (!enabled) return
-  service.addDoor({
+  service.addForeignProtocol({
     route: ROUTE,
     owns: (target, requested) => isS3Target(target, requested, host),
     answerOf: (error: ServiceError, id, request) => errorAnswer(asS3Error(error) as S3Error, id, request), // of every ServiceError

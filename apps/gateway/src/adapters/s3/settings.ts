@@ -1,4 +1,4 @@
-// Settings of the S3 door.
+// Settings of the S3 endpoint.
 
 import type { Mode, SettingsReader } from '@svc/service/program/config'
 

@@ -23,7 +23,7 @@ export async function patchUpload(context: Context, uploadId: string, wire: Wire
   if (offset === null) throw badHeader('Upload-Offset', 'is required')
   const length = numberOf(wire, 'Upload-Length')
   const { session } = await requireAt(context, uploadId, offset)
-  return context.takeTurn(session.session_id, async (signal) => {
+  return context.lockUpload(session.session_id, async (signal) => {
     await setLength(context, await requireAt(context, uploadId, offset), length)
     const upload = await requireAt(context, uploadId, offset)
     await appendBody(context, upload, wire, signal)
@@ -61,7 +61,7 @@ async function setLength(context: Context, { session, file }: Upload, length: nu
 export async function deleteUpload(context: Context, uploadId: string, wire: WireRequest): Promise<Bytes> {
   requireVersion(wire)
   const { session } = await requireUpload(context, uploadId)
-  return context.takeTurn(session.session_id, async () => {
+  return context.lockUpload(session.session_id, async () => {
     const { file } = await requireUpload(context, uploadId)
     if (file.state === 'stored') throw uploadFinished('this upload is finished: its bytes are in the locker')
     const outcome = await abortSession(context, session.session_id, grantOf(session)).catch((error: unknown) => {

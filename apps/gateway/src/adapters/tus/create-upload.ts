@@ -45,7 +45,7 @@ export async function createUpload(context: Context, caller: TusCaller, wire: Wi
   const token = await insertNew(context, caller, named, { kind, metadata, length })
   const upload = await findUpload(context, token)
   if (isChunk(wire) && wire.hasBody) {
-    await context.takeTurn(upload.session.session_id, (signal) => appendBody(context, upload, wire, signal))
+    await context.lockUpload(upload.session.session_id, (signal) => appendBody(context, upload, wire, signal))
   }
   const current = await findUpload(context, token)
   const file = isWhole(current.file) ? await finishUpload(context, current) : current.file

@@ -1,4 +1,4 @@
-// Errors of the tus door. Clients of tus go by the status; each also says in words what to do next.
+// Errors of the tus endpoint. Clients of tus go by the status; each also says in words what to do next.
 
 import { TUS_VERSION } from '@svc/api/tus'
 import { ServiceError, ValidationError } from '@svc/service/service-error'

@@ -15,7 +15,7 @@ import { requireUpload } from './upload.ts'
 export async function headUpload(context: Context, uploadId: string, wire: WireRequest): Promise<Bytes> {
   requireVersion(wire)
   const { session } = await requireUpload(context, uploadId)
-  const upload = await context.takeTurn(session.session_id, async () => {
+  const upload = await context.lockUpload(session.session_id, async () => {
     const current = await requireUpload(context, uploadId)
     return isWhole(current.file) ? { ...current, file: await finishUpload(context, current) } : current
   })

@@ -1,11 +1,11 @@
 import { places } from '@svc/concurrency/locks'
 import { createTokenSealer, type TokenSealer } from '../../auth/sealed-tokens.ts'
 import type { Context } from '../../context.ts'
-import { createTurns, type TakeTurn } from './turns.ts'
+import { createUploadLocks, type LockUpload } from './upload-locks.ts'
 
 interface TusState {
   uploadTokens: TokenSealer
-  takeTurn: TakeTurn
+  lockUpload: LockUpload
   /** The memory of a block; null when all of it is in use. */
   takeBuffer: () => (() => void) | null
   /** The memory of a block that arrives while the one before it is written. */
@@ -25,7 +25,7 @@ export function openTus({ signers, randomBytes }: Context): TusState {
   const takePlaces = places()
   return {
     uploadTokens: createTokenSealer(signers.shortUrl, 'svc/tus-tokens/v1', randomBytes),
-    takeTurn: createTurns(),
+    lockUpload: createUploadLocks(),
     takeBuffer: () => takePlaces({ key: 'buffers', max: BUFFERS }),
     takeSpareBuffer: () => takePlaces({ key: 'spare buffers', max: SPARE_BUFFERS }),
   }

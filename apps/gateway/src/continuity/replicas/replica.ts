@@ -1,6 +1,6 @@
 // Replicas on several machines have a journal each, and none can read the others'. So each says in the database on which
 // history of it its journal was found complete. What one replica misses then stops all of them, and on another history
-// nothing is signed before all journals that were in use have been compared with it (T-163).
+// nothing is signed before all journals that were in use have been compared with it (T-37).
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'

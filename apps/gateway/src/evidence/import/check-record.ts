@@ -78,7 +78,7 @@ interface Anchoring {
   anchor?: { tx: string; slot: number | null } | null
 }
 
-/** `complete` means published (AMB-38). The two places that name the transaction must agree (ANCH-10). */
+/** `complete` means published (ATT-23). The two places that name the transaction must agree (ANCH-10). */
 function anchoringProblem({ attestation_status, oracle_tx, oracle_slot, anchor }: Anchoring): string | null {
   if (attestation_status === 'complete' && !anchor && oracle_tx === null) {
     return 'attestation_status: must not be complete where no transaction is named'

@@ -55,7 +55,7 @@ function normalized({ files, attestation_status = null, anchor = null, ...record
   return { ...record, files: sortedByFilename(files.map(attestedFile)), attestation_status, anchor }
 }
 
-/** Leaves out where a file was stored and when it was uploaded, which are not attested (AMB-83). */
+/** Leaves out where a file was stored and when it was uploaded, which are not attested (ATT-01). */
 function attestedFile({ filename, size_bytes, content_hash, content_type }: ExportedFile): SnapshotFile {
   return {
     filename,

@@ -5,7 +5,7 @@ import { withPrefix } from '@svc/protocol/bytes'
 import { listRow } from '@svc/protocol/file-list'
 import { type FileEntry, leafHash } from '@svc/protocol/merkle'
 
-/** A file as a statement attests it (AMB-83). */
+/** A file as a statement attests it (ATT-01). */
 export interface SnapshotFile {
   filename: string
   size_bytes: number

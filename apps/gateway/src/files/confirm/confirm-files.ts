@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { confirmNames, type Outcome } from './confirm-names.ts'
 import { type ConfirmRequest, lockerToConfirm, requestedFields } from './confirm-request.ts'
 
-/** Hashes a file's bytes and records the hash. A confirmed file gets the recorded answer again (AMB-58). */
+/** Hashes a file's bytes and records the hash. A confirmed file gets the recorded answer again (FILE-22). */
 export async function confirmFile(
   context: Context,
   request: ConfirmRequest<{ receipt_id: string; filename: string }>,

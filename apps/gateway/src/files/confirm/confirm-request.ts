@@ -1,11 +1,11 @@
-// The two forms of a confirmation: the query form is open to all who know the receipt, the body form is signed (AMB-05).
+// The two forms of a confirmation: the query form is open to all who know the receipt, the body form is signed (FILE-21).
 
 import { requireEnvelopeHeaders } from '@svc/service/http/envelope'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { type InvalidInput, ValidationError } from '@svc/service/service-error'
 import { type ReceiptCaller, receiptMismatch } from '../../auth/callers.ts'
 import { receiptIsRenewal } from '../../auth/errors.ts'
-import { limitSigner, limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous, limitSigner } from '../../auth/limits.ts'
 import { findReceiptAndLocker } from '../../auth/store.ts'
 import type { Context } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
@@ -42,7 +42,7 @@ function refuseInputs([first, ...rest]: InvalidInput[]): void {
 
 export interface LockerToConfirm {
   locker: Locker
-  /** Whether the caller may learn what was recorded before: a receipt id that no longer opens the files does not (T-175). */
+  /** Whether the caller may learn what was recorded before: a receipt id that no longer opens the files does not (T-49). */
   tellsRecorded: boolean
 }
 
@@ -55,7 +55,7 @@ export async function lockerToConfirm(
   if (caller && caller.receipt.receipt_id !== receiptId) {
     throw receiptMismatch('the envelope is for another receipt than the request')
   }
-  await (caller ? limitSigner(context, caller.signer) : limitStranger(context, wire, receiptId))
+  await (caller ? limitSigner(context, caller.signer) : limitAnonymous(context, wire, receiptId))
   const found = caller ?? (await findReceiptAndLocker(context.database.db, receiptId))
   if (!found) throw receiptNotFound()
   const { locker } = found

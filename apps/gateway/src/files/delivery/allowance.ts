@@ -1,4 +1,4 @@
-// What a locker may have delivered to a provider that removes nothing and is paid by the byte (T-43). The terms bound the
+// What a locker may have delivered to a provider that removes nothing and is paid by the byte (T-34). The terms bound the
 // bytes of all deliveries together, those of overwritten and deleted files included. Of a locker that is restricted
 // nothing is delivered: what such a provider has can be taken down nowhere (T-165).
 

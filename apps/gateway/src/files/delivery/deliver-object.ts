@@ -22,7 +22,7 @@ export const DELIVERY_ATTEMPTS = 350
 
 /**
  * Moves an object from the staging folder to its provider. Continues where an earlier run stopped. Bytes that the locker
- * has there already are not paid for again, and bytes beyond its terms stay in the folder (T-43). So do those of a locker
+ * has there already are not paid for again, and bytes beyond its terms stay in the folder (T-34). So do those of a locker
  * that is restricted, until the sweep finds that it no longer is (T-165).
  */
 export async function deliverObject(context: DeliveryContext, objectId: string, signal: AbortSignal): Promise<void> {

@@ -16,7 +16,7 @@ import { afterName, BY_SLASH, entryOf, type Folding, type NameRange, topOf } fro
 type ListQuery = Query<typeof listFiles>
 
 const SEARCHED_AT_ONCE = 20_000
-/** An outline reads every name of the list, page by page (T-81). */
+/** An outline reads every name of the list, page by page (T-10). */
 const MIN_OUTLINED = 100
 
 export interface FoundPage {
@@ -106,7 +106,7 @@ async function searchPage(
   return cutFiles(found, limit)
 }
 
-/** Counts the list page by page, until it ends or has that many cursors (T-81). */
+/** Counts the list page by page, until it ends or has that many cursors (T-10). */
 export async function outlineOf(
   db: Db,
   lockerId: string,

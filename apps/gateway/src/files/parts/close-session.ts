@@ -1,5 +1,5 @@
 // How upload sessions end: by finalization, by the clock, or by revocation. Those of a restricted locker do not end, and
-// get back the time that the restriction took (T-80).
+// get back the time that the restriction took (T-50).
 
 import { requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'

@@ -15,7 +15,7 @@ export type FinalizeSession = (sessionId: string) => Promise<void>
 
 /** Copies are bound by disk and hashing: more at once would not be faster. */
 const COPIES_AT_ONCE = 4
-/** Of one owner, so that others do not wait for all of them (T-170). */
+/** Of one owner, so that others do not wait for all of them (T-35). */
 const COPIES_OF_OWNER = 2
 /** How often to check on a session that another gateway is finalizing. */
 const POLL_MS = 100
@@ -38,7 +38,7 @@ export function createSessionFinalizer(context: Context): FinalizeSession {
 async function advance(context: Context, sessionId: string, limitCopies: KeyedLimit): Promise<boolean> {
   const session = await requireSession(context, sessionId)
   if (session.closed_at !== null) return true
-  // It goes on when the restriction is lifted (T-80).
+  // It goes on when the restriction is lifted (T-50).
   if (session.restriction !== null) return true
   if (isOver(session, unixNow(context))) {
     await closeOver(context, sessionId)

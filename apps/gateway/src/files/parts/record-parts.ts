@@ -222,7 +222,7 @@ function rowOf(
 /**
  * Reserves quota for bytes that an upload has brought, less where they are fewer, and for those that it gives up with
  * that. Returns the error, reserving nothing, when the quota is exceeded. It locks the locker, so that parts which are
- * recorded together keep to the limit (T-166). The caller holds the lock of the session, and refuses one that is
+ * recorded together keep to the limit (T-56). The caller holds the lock of the session, and refuses one that is
  * restricted: what lifts that locks its sessions.
  */
 async function reserveParts(

@@ -1,4 +1,4 @@
-// The entry of a receipt in the EVM registry, and its encoding by the contract (ANCH-12, AMB-65).
+// The entry of a receipt in the EVM registry, and its encoding by the contract (ANCH-12).
 
 import { MERKLE_REGISTRY_ABI } from '@svc/contracts/merkle-registry'
 import { bare, withPrefix } from '@svc/protocol/bytes'

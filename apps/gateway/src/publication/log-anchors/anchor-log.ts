@@ -1,5 +1,5 @@
 // Publishes checkpoints of the log on chain: one transaction covers every statement up to there. One at a time is open
-// over all replicas, by a unique index (T-105).
+// over all replicas, by a unique index (T-19).
 
 import { outcomesOf, type SolanaOutcome, watchTransaction } from '@svc/payments/solana/outcome'
 import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'

@@ -1,12 +1,12 @@
 // Publishes the log: statements that wait get their places, the tree grows by them, and a checkpoint says so. Every step
 // follows from what the database and the published log hold, so a run that was cut off anywhere is finished by the next
-// one with the same bytes (T-103).
+// one with the same bytes (T-114).
 
 import { inParallel } from '@svc/concurrency/parallel'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { equalBytes, fromHex, toHex, utf8 } from '@svc/protocol/bytes'
 import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
-import { type Edge, EMPTY_EDGE, grow, readEdge, rootOf } from '@svc/protocol/transparency/edge'
+import { EMPTY_FRONTIER, type Frontier, grow, readFrontier, rootOf } from '@svc/protocol/transparency/frontier'
 import { formatNote, signaturesOf } from '@svc/protocol/transparency/note'
 import { entryBundle, TILE_WIDTH, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
 import { leafHash } from '@svc/protocol/transparency/tree'
@@ -49,7 +49,7 @@ export function createPublish(parts: PublishParts): Publish {
   const { files, published, identity, witnesses, continuity, log } = parts
   const share = singleFlight<boolean>()
   /** Of what this process has published last. */
-  let known: Edge = EMPTY_EDGE
+  let known: Frontier = EMPTY_FRONTIER
 
   async function run(): Promise<boolean> {
     if (!(await hasWork())) return false
@@ -79,22 +79,22 @@ export function createPublish(parts: PublishParts): Publish {
     // What is published is known to everybody.
     await continuity.catchUp()
     const shown = await published.newest()
-    const edge = await finishRecorded(shown, await edgeOf(shown))
+    const frontier = await finishRecorded(shown, await frontierOf(shown))
     if (!identity.signer || !(await isOwnLog())) return false
     const placed = await place()
     // Some may have been signed since.
     await continuity.catchUp()
-    if (placed === edge.size) {
+    if (placed === frontier.size) {
       await askAgain()
       return false
     }
-    const size = Math.min(placed, edge.size + MAX_BATCH)
-    const next = await extend(edge, size)
+    const size = Math.min(placed, frontier.size + MAX_BATCH)
+    const next = await extend(frontier, size)
     const root = rootOf(next)
     const note = await signCheckpoint(identity.key, { size, root }, identity.signer.sign)
     const recorded = await record({ size, root: toHex(root), note, signed_at: unixNow(parts) })
     await witnesses.ask(recorded)
-    await show(edge, next, recorded)
+    await show(frontier, next, recorded)
     return placed > size || isAnyWaiting(db)
   }
 
@@ -105,29 +105,30 @@ export function createPublish(parts: PublishParts): Publish {
   }
 
   /** What is recorded is published first: by a run that was cut off, or into a folder that lags behind. */
-  async function finishRecorded(shown: PublishedCheckpoint | null, edge: Edge): Promise<Edge> {
+  async function finishRecorded(shown: PublishedCheckpoint | null, frontier: Frontier): Promise<Frontier> {
     // A database from before its last checkpoint was recorded, which has all of the entries.
     if (shown) await record({ ...shown, root: toHex(shown.root), note: ownNote(shown), signed_at: unixNow(parts) })
     const recorded = await newestCheckpoint(db)
-    if (!recorded || (recorded.size === edge.size && (await witnesses.cosigned(recorded)) === shown?.text)) return edge
-    const next = await extend(edge, recorded.size)
+    if (!recorded || (recorded.size === frontier.size && (await witnesses.cosigned(recorded)) === shown?.text))
+      return frontier
+    const next = await extend(frontier, recorded.size)
     if (toHex(rootOf(next)) !== recorded.root) throw new Error('the entries of the log are not those that were signed')
-    await show(edge, next, recorded)
+    await show(frontier, next, recorded)
     return next
   }
 
   /** Empty where the stored tiles are not those of the checkpoint: then all are written again. */
-  async function edgeOf(shown: PublishedCheckpoint | null): Promise<Edge> {
-    if (!shown) return EMPTY_EDGE
+  async function frontierOf(shown: PublishedCheckpoint | null): Promise<Frontier> {
+    if (!shown) return EMPTY_FRONTIER
     if (known.size === shown.size && equalBytes(rootOf(known), shown.root)) return known
     try {
-      const edge = await readEdge(shown.size, published.coveredTile)
-      if (equalBytes(rootOf(edge), shown.root)) return edge
+      const frontier = await readFrontier(shown.size, published.coveredTile)
+      if (equalBytes(rootOf(frontier), shown.root)) return frontier
     } catch (error) {
       if (!(error instanceof TileMissing)) throw error
     }
     log.error('the published tiles are not those of the checkpoint: all are written again from the database')
-    return EMPTY_EDGE
+    return EMPTY_FRONTIER
   }
 
   function ownNote({ note }: PublishedCheckpoint): string {
@@ -148,14 +149,14 @@ export function createPublish(parts: PublishParts): Publish {
   }
 
   /** Writes the tiles and entries up to a size. Nobody reads them before a checkpoint covers them. */
-  async function extend(from: Edge, size: number): Promise<Edge> {
-    let edge = from
-    while (edge.size < size) {
-      const end = Math.min(edge.size + MAX_BATCH, size)
-      const start = edge.size - (edge.size % TILE_WIDTH)
+  async function extend(from: Frontier, size: number): Promise<Frontier> {
+    let frontier = from
+    while (frontier.size < size) {
+      const end = Math.min(frontier.size + MAX_BATCH, size)
+      const start = frontier.size - (frontier.size % TILE_WIDTH)
       const entries = (await entriesBetween(db, start, end)).map((digest) => fromHex(digest, 32) as Uint8Array)
       if (entries.length !== end - start) throw new Error('the database lacks entries of the log')
-      const grown = grow(edge, entries.slice(edge.size - start).map(leafHash))
+      const grown = grow(frontier, entries.slice(frontier.size - start).map(leafHash))
       await inParallel(grown.tiles, WRITES_AT_ONCE, async (tile) => {
         await files.write(tilePath(tile), tile.bytes)
         if (tile.level > 0) return
@@ -163,9 +164,9 @@ export function createPublish(parts: PublishParts): Publish {
         const bundle = entryBundle(entries.slice(first, first + tile.width))
         await files.write(tilePath({ ...tile, level: 'entries' }), bundle)
       })
-      edge = grown.edge
+      frontier = grown.frontier
     }
-    return edge
+    return frontier
   }
 
   /** Under one size there is one root for ever. */
@@ -180,7 +181,7 @@ export function createPublish(parts: PublishParts): Publish {
     throw new Error(`the log has signed another root at size ${size}: nothing is published`)
   }
 
-  async function show(before: Edge, next: Edge, recorded: LogCheckpointTable): Promise<void> {
+  async function show(before: Frontier, next: Frontier, recorded: LogCheckpointTable): Promise<void> {
     await files.write(CHECKPOINT, utf8(await witnesses.cosigned(recorded)))
     known = next
     await published.newest()
@@ -188,7 +189,7 @@ export function createPublish(parts: PublishParts): Publish {
   }
 
   /** Partial tiles that a wider one has taken the place of: their bytes are the beginning of that one. */
-  async function removeStale(before: Edge, next: Edge): Promise<void> {
+  async function removeStale(before: Frontier, next: Frontier): Promise<void> {
     const stale = before.levels.flatMap((hashes, level) => {
       const index = Math.floor(before.size / TILE_WIDTH ** (level + 1))
       const place = { level, index, width: hashes.length }

@@ -21,7 +21,7 @@ import type { Answer } from '@svc/service/http/answer'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ValidationError } from '@svc/service/service-error'
 import { keccak256, toBytes } from 'viem'
-import { limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous } from '../../auth/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { storageCharges, textsOf } from '../quote.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
@@ -61,10 +61,10 @@ async function readCounted(context: Context, wire: WireRequest): Promise<Credent
   if (wire.headers.authorization === undefined) return null
   try {
     const credential = readCredential(wire.headers.authorization)
-    if (credential) await limitStranger(context, wire, null)
+    if (credential) await limitAnonymous(context, wire, null)
     return credential
   } catch (error) {
-    await limitStranger(context, wire, null)
+    await limitAnonymous(context, wire, null)
     throw asProblem(error)
   }
 }

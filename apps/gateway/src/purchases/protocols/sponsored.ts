@@ -247,7 +247,7 @@ function requireOneNetwork(
     throw mixedNetworks(`not all of these quotes are on ${network.name}, where the transaction is`)
 }
 
-/** Tries the legs on the transaction's network that all quotes share, and takes the first that was paid (AMB-48). */
+/** Tries the legs on the transaction's network that all quotes share, and takes the first that was paid (SPON-08). */
 async function findPayment(
   context: Context,
   { tx, network, payReqIds }: SponsoredTransaction,

@@ -5,7 +5,7 @@ import type { Confirmation, confirmStorage } from '@svc/api/purchases'
 import { payerProof, readConfirmation, type Seller, type ShownPayment } from '@svc/payments/selling/confirm'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { WireRequest } from '@svc/service/http/wire-request'
-import { limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import { claim } from '../claim.ts'
 import { confirmUrlOf } from '../quote.ts'
@@ -62,7 +62,7 @@ export function storageSeller(context: Context): Seller<PayRequest, { receipt: S
     log,
     now,
     confirmUrl: confirmUrlOf(config.http),
-    limitStranger: (wire) => limitStranger(context, wire, null),
+    limitAnonymous: (wire) => limitAnonymous(context, wire, null),
     findQuote: (payReqId) => findPayRequest(db, payReqId),
     async findBought(payReqId) {
       const receipt = await findReceiptOfRequest(db, payReqId)

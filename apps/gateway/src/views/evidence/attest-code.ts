@@ -6,7 +6,7 @@ import { bare, isHex, withPrefix } from '@svc/protocol/bytes'
 import { attCode } from '@svc/protocol/ids'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
-import { limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous } from '../../auth/limits.ts'
 import type { TokenReader } from '../../auth/oidc.ts'
 import type { Context } from '../../context.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
@@ -36,13 +36,13 @@ export interface ReceiptToken {
   token: { iss: string; exp: number }
 }
 
-/** The issuer of a token decides which receipt its holder may read (AMB-77). */
+/** The issuer of a token decides which receipt its holder may read (ATT-14). */
 export async function readReceiptToken(
   context: Context,
   receiptTokens: TokenReader | null,
   wire: WireRequest,
 ): Promise<ReceiptToken> {
-  await limitStranger(context, wire, null)
+  await limitAnonymous(context, wire, null)
   if (!receiptTokens) throw tokensNotConfigured()
   const { iss, exp, receipt_id } = await receiptTokens.readClaims(wire.headers.authorization)
   if (!isStorableText(receipt_id)) throw receiptTokens.invalid('has no good claim "receipt_id"')
@@ -77,7 +77,7 @@ async function* pieces(context: Context, record: AttestationRecord, token: Recei
   yield '}'
 }
 
-/** The code says "run verify first", but verify computes nothing: the hint names the endpoint that attests (AMB-40). */
+/** The code says "run verify first", but verify computes nothing: the hint names the endpoint that attests (ATT-15). */
 function missingResultHash(receiptId: string): ServiceError {
   return new ServiceError(
     'missing_result_hash_run_storage_verify_first',

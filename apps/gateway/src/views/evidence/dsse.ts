@@ -20,7 +20,7 @@ import { type ShownFile, shownAnchor } from '@svc/protocol/redacted-bundle'
 import { Answer, JsonText } from '@svc/service/http/answer'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
-import { limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
 import { proveFile } from '../../evidence/snapshots/prove-file.ts'
@@ -36,7 +36,7 @@ interface Wanted {
   format?: DsseFormat
 }
 
-/** What is signed must fit in one message to an ssh-agent, which takes 256 KiB (ADD-51). */
+/** What is signed must fit in one message to an ssh-agent, which takes 256 KiB (DSSE-02). */
 const MAX_PAYLOAD_BYTES = 200_000
 /** Subject and row of a file take at least 200 bytes. */
 const MAX_FILES = MAX_PAYLOAD_BYTES / 200
@@ -83,7 +83,7 @@ async function signed(
   const name = JSON.stringify([toHex(key.publicKey), envelope.statement_digest, anchor?.tx, filename])
   const before = kept.get(name)
   if (before) return before
-  await limitStranger(context, wire, record.receiptId)
+  await limitAnonymous(context, wire, record.receiptId)
   return share(name, async () => {
     const files = filename === undefined ? await allFiles(context, record) : [await oneFile(context, record, filename)]
     const made = await sign(context, key, { envelope, anchor, files })
@@ -112,7 +112,7 @@ function finalAnchor({ anchor }: AttestationRecord) {
 
 /**
  * The current key must not vouch for what was changed in the database, or may be signed by a thief: what a revoked key
- * signed can carry any date (T-109).
+ * signed can carry any date (T-14).
  */
 async function requireOwnSignature(context: Context, attested: Attested, issuer: string | null): Promise<void> {
   const { receiptId } = attested.record

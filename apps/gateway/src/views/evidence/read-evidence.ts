@@ -7,7 +7,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
 import { receiptNotFound } from '../../auth/errors.ts'
-import { limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import { notAttested } from '../../evidence/errors.ts'
 import { type AttestationRecord, attestationRecord, type StatementRecord } from '../../evidence/record.ts'
@@ -123,7 +123,7 @@ export async function limitLong(
   filesRead = of?.record.file_count ?? 0,
 ): Promise<void> {
   if (!of || !isLong(of)) return
-  await limitStranger(context, wire, of.receiptId, Math.ceil(filesRead / FILES_PER_REQUEST))
+  await limitAnonymous(context, wire, of.receiptId, Math.ceil(filesRead / FILES_PER_REQUEST))
 }
 
 function statementNotFound(receiptId: string, sequence: number): ServiceError {

@@ -4,7 +4,7 @@ import type { Retrieved } from '@svc/api/evidence'
 import { withPrefix } from '@svc/protocol/bytes'
 import { attCode, paymentAttCode } from '@svc/protocol/ids'
 import type { WireRequest } from '@svc/service/http/wire-request'
-import { limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import { attest, openLockerOf } from '../../evidence/attest.ts'
 import { notAttested } from '../../evidence/errors.ts'
@@ -31,7 +31,7 @@ async function computeFirst(
   { isPending }: { isPending: boolean },
   wire: WireRequest,
 ) {
-  await limitStranger(context, wire, receiptId)
+  await limitAnonymous(context, wire, receiptId)
   if (!context.auth.mayCompute(wire)) throw notAttested(receiptId, { isPending })
   await attest(context, await openLockerOf(context, receiptId))
   return readAttested(context, receiptId)

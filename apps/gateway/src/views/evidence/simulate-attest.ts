@@ -6,7 +6,7 @@ import { attCode } from '@svc/protocol/ids'
 import { attestationAddress, registryAddresses, registryNonce } from '@svc/protocol/registry'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
-import { limitStranger } from '../../auth/limits.ts'
+import { limitAnonymous } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import { attestationHint } from '../../evidence/errors.ts'
 import type { AttestationRecord } from '../../evidence/record.ts'
@@ -15,7 +15,7 @@ import { readAttested } from './read-evidence.ts'
 
 /** Answers what publishing the newest statement would write. It sends nothing. */
 export async function simulateAttest(context: Context, wire: WireRequest, receiptId: string): Promise<Simulation> {
-  await limitStranger(context, wire, receiptId)
+  await limitAnonymous(context, wire, receiptId)
   const { record } = await readAttested(context, receiptId)
   const simulation = await simulationOf(context, record)
   if (simulation) return simulation

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { firstUrls } from '../../files/lists/download-urls.ts'
 import { lockerRecord, requireSameLocker } from '../../lockers/locker-record.ts'
 
-/** The body must name the same locker as the envelope (AMB-55). */
+/** The body must name the same locker as the envelope (LOCK-10). */
 export async function refreshLocker(
   context: Context,
   caller: LockerCaller,

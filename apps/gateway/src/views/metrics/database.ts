@@ -4,13 +4,13 @@ import type { AttestHealth } from '@svc/api/internal-attestations'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../context.ts'
 import { type ReceivedSum, receivedSums } from '../../db/received-sums.ts'
-import { logStanding } from '../../publication/log-anchors/standing.ts'
+import { logStatus } from '../../publication/log-anchors/log-status.ts'
 import { attestationCounts } from '../attest-health.ts'
 import { type BudgetState, budgetStates, type UnpublishedCounts, unpublishedCounts } from '../budget-states.ts'
 import { countOverTerms } from '../lockers/over-terms.ts'
 import { countMovingObjects, countObjects, countRows, watchedQuotes } from '../store.ts'
 import { budgetFamilies } from './budgets.ts'
-import { type LogStanding, logFamilies } from './log.ts'
+import { type LogStatus, logFamilies } from './log.ts'
 import { byLabel, type Family } from './text.ts'
 
 type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
@@ -37,7 +37,7 @@ interface Numbers {
   payments: readonly ReceivedSum[]
   budgets: readonly BudgetState[]
   unpublished: UnpublishedCounts
-  log: LogStanding
+  log: LogStatus
 }
 
 /** Reads one after the other, so that a scrape never takes more than one connection. */
@@ -56,7 +56,7 @@ export async function readNumbers(context: Context): Promise<Numbers> {
     payments: await receivedSums(db),
     budgets: await budgetStates(context),
     unpublished: await unpublishedCounts(context),
-    log: await logStanding(context),
+    log: await logStatus(context),
   }
 }
 

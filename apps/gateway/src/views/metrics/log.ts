@@ -1,7 +1,7 @@
 import type { Family } from './text.ts'
 
 /** How far the log is, and how it stands with those who vouch for it. */
-export interface LogStanding {
+export interface LogStatus {
   /** How many entries are published. */
   size: number
   /** How many are not yet. */
@@ -12,7 +12,7 @@ export interface LogStanding {
   overdueSeconds: number | null
 }
 
-export function logFamilies({ size, waiting, witnesses, overdueSeconds }: LogStanding): Family[] {
+export function logFamilies({ size, waiting, witnesses, overdueSeconds }: LogStatus): Family[] {
   return [
     { name: 'svc_log_entries', type: 'gauge', help: 'Entries of the published log.', samples: [{ value: size }] },
     {

@@ -1,5 +1,5 @@
 import * as info from '@svc/api/info'
-import type { Bytes } from '@svc/service/http/answer'
+import { Bytes } from '@svc/service/http/answer'
 import { routerPath } from '@svc/service/http/router'
 import { serve } from '@svc/service/http/serve'
 import type { Service } from '@svc/service/http/service'
@@ -23,6 +23,7 @@ export function pageRoutes(service: Service, context: Context): void {
   for (const { path, policy } of pages.pages)
     if (!declared.includes(path))
       add(service, path, showPage(pages.html, { ...(policy && { different: policy }), storageOrigins }))
+  add(service, '/operator', () => new Bytes(308, { location: `${context.config.http.baseUrl}/admin` }, null))
   if (savedCopy) {
     add(service, '/verify.html', (wire) => downloadAnswer(savedCopy.asset, 'verify.html', wire))
     add(service, '/verify.html.sha256', (wire) => textAnswer(`${savedCopy.sha256}  verify.html\n`, wire))

@@ -12,14 +12,14 @@ interface Changed {
   public_link: { status: string; id: string | null }
 }
 
-const house = forAllTests(openTestGateway)
+const instance = forAllTests(openTestGateway)
 const locker = forEachTest(async () => {
-  const made = await house.locker(ed25519Identity(), { operators: [operator] })
+  const made = await instance.locker(ed25519Identity(), { operators: [operator] })
   await made.put('folder/a.txt', 'hello')
   return made
 })
 
-const read = (id: string, init?: RequestInit) => fetch(`${house.gateway.url}/v1/r/${id}/f/folder/a.txt`, init)
+const read = (id: string, init?: RequestInit) => fetch(`${instance.gateway.url}/v1/r/${id}/f/folder/a.txt`, init)
 const change = (action: string, who?: Identity) =>
   locker.call<Changed>(['locker:admin'], 'POST', '/public-link', { action }, who)
 
@@ -89,7 +89,7 @@ it('T-49 while it is closed nothing opens it, and opened again it is as before',
 })
 
 it('T-49 FILE-30 the links of others stay, and guessed ids open nothing', async () => {
-  const other = await house.locker(ed25519Identity())
+  const other = await instance.locker(ed25519Identity())
   await other.put('folder/a.txt', 'theirs')
   await changed('rotate')
   expect(await (await read(other.receiptId)).text()).toBe('theirs')
@@ -105,11 +105,11 @@ it('T-49 T-28 only the owner changes it, in one of three ways', async () => {
   expect(body).toMatchObject({ public_link: { status: 'open', id: locker.receiptId } })
 })
 
-it('T-175 AMB-05 what no longer opens it confirms new bytes, and does not tell what a file holds', async () => {
+it('T-49 FILE-21 what no longer opens it confirms new bytes, and does not tell what a file holds', async () => {
   const { receiptId: receipt_id } = locker
   const filenames = ['folder/a.txt', 'unknown']
-  const confirm = (filename: string) => confirmIn<ErrorBody>(house, locker, filename)
-  const batch = async () => (await confirmBatch(house, locker, filenames)).body.results
+  const confirm = (filename: string) => confirmIn<ErrorBody>(instance, locker, filename)
+  const batch = async () => (await confirmBatch(instance, locker, filenames)).body.results
   expect((await confirm('folder/a.txt')).status).toBe(200)
   expect((await batch()).map(({ ok }) => ok)).toEqual([true, false])
   for (const action of ['rotate', 'close']) {
@@ -123,7 +123,7 @@ it('T-175 AMB-05 what no longer opens it confirms new bytes, and does not tell w
     const path = '/v1/files/confirm'
     const body = { receipt_id, filename: 'folder/a.txt' }
     const signed = { method: 'POST', path, body, ops: ['locker:write'], receiptId: receipt_id }
-    expect((await house.call(locker.owner, signed)).status).toBe(200)
+    expect((await instance.call(locker.owner, signed)).status).toBe(200)
   }
   await changed('open')
   expect((await confirm('folder/a.txt')).status).toBe(404)
@@ -132,6 +132,6 @@ it('T-175 AMB-05 what no longer opens it confirms new bytes, and does not tell w
 it('T-49 RCPT-01 the receipt and the evidence stay public under the receipt id', async () => {
   const { receiptId } = locker
   await changed('close')
-  expect((await house.send('GET', `/v1/receipts/${receiptId}`)).status).toBe(200)
-  expect((await house.send('GET', `/v1/storage/statements?receipt_id=${receiptId}`)).status).not.toBe(404)
+  expect((await instance.send('GET', `/v1/receipts/${receiptId}`)).status).toBe(200)
+  expect((await instance.send('GET', `/v1/storage/statements?receipt_id=${receiptId}`)).status).not.toBe(404)
 })

@@ -76,7 +76,7 @@ it('ADD-06 a range selects the same bytes as a slice', () => {
   )
 })
 
-it('ADD-06 T-129 T-130 no made-up input breaks the rules of the Range header', async () => {
+it('ADD-06 T-129 no made-up input breaks the rules of the Range header', async () => {
   expect(
     await problemWith({
       examples: [
@@ -156,15 +156,15 @@ const AT = Date.UTC(2026, 8, 1, 12)
 const date = (ms: number) => new Date(ms).toUTCString()
 const file: Validators = { etags: [ETAG, '"object:1"'], modifiedAt: AT }
 
-it.each([ETAG, '"object:1"', `"a", ${ETAG}`, '*'])('ADD-20 If-Match %s is met', (match) => {
+it.each([ETAG, '"object:1"', `"a", ${ETAG}`, '*'])('ADD-06 If-Match %s is met', (match) => {
   expect(checkConditions({ 'if-match': match }, file)).toBe('met')
 })
 
-it.each(['', '"a"', `W/${ETAG}`, HASH, '"*"'])('ADD-20 If-Match %j fails', (match) => {
+it.each(['', '"a"', `W/${ETAG}`, HASH, '"*"'])('ADD-06 If-Match %j fails', (match) => {
   expect(checkConditions({ 'if-match': match }, file)).toBe('failed')
 })
 
-it('ADD-20 If-Unmodified-Since fails for a file that is newer, to the second', () => {
+it('ADD-06 If-Unmodified-Since fails for a file that is newer, to the second', () => {
   const since = (ms: number) => checkConditions({ 'if-unmodified-since': date(ms) }, file)
   expect([since(AT - 1000), since(AT), since(AT + 1000)]).toEqual(['failed', 'met', 'met'])
   expect(checkConditions({ 'if-unmodified-since': 'yesterday' }, file)).toBe('met')
@@ -172,7 +172,7 @@ it('ADD-20 If-Unmodified-Since fails for a file that is newer, to the second', (
 })
 
 const DATES = ['Tue, 01 Sep 2026 11:59:59 GMT', 'Tuesday, 01-Sep-26 11:59:59 GMT', 'Tue Sep  1 11:59:59 2026']
-it.each(DATES)('T-130 %s is a date, in every time zone', (text) => {
+it.each(DATES)('T-129 %s is a date, in every time zone', (text) => {
   expect(checkConditions({ 'if-unmodified-since': text }, file)).toBe('failed')
   expect(checkConditions({ 'if-unmodified-since': text.replace(':59:59', ':00:00').replace('11', '12') }, file)).toBe(
     'met',
@@ -187,17 +187,17 @@ it.each([
   'Tunesday, 01-Sep-26 11:59:59 GMT',
   'Thu, 31 Apr 2026 00:00:00 GMT',
   'tag 1',
-])('T-130 %j is no date of HTTP, and is ignored', (text) => {
+])('T-129 %j is no date of HTTP, and is ignored', (text) => {
   expect(checkConditions({ 'if-unmodified-since': text }, file)).toBe('met')
 })
 
-it('ADD-20 If-Modified-Since is for clients that know the file already', () => {
+it('ADD-06 If-Modified-Since is for clients that know the file already', () => {
   const since = (ms: number) => checkConditions({ 'if-modified-since': date(ms) }, file)
   expect([since(AT - 1000), since(AT), since(AT + 1000)]).toEqual(['met', 'not-modified', 'not-modified'])
   expect(checkConditions({ 'if-modified-since': 'x' }, file)).toBe('met')
 })
 
-it('ADD-20 a tag counts more than a date, and a condition of the bytes more than one of a cache', () => {
+it('ADD-06 a tag counts more than a date, and a condition of the bytes more than one of a cache', () => {
   const old = date(AT - 1000)
   expect(checkConditions({ 'if-match': ETAG, 'if-unmodified-since': old }, file)).toBe('met')
   expect(checkConditions({ 'if-none-match': '"a"', 'if-modified-since': date(AT) }, file)).toBe('met')
@@ -207,7 +207,7 @@ it('ADD-20 a tag counts more than a date, and a condition of the bytes more than
 
 const CONDITIONS = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range']
 
-it('ADD-06 ADD-20 T-129 T-130 no made-up input breaks the rules of conditional requests', async () => {
+it('ADD-06 T-129 no made-up input breaks the rules of conditional requests', async () => {
   expect(
     await problemWith({
       examples: [

@@ -13,9 +13,9 @@ import { createFile, errorOf, put, rowOf, sha256 } from './transfers.ts'
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
 const ETAG = `"sha256:${sha256(ALPHABET)}"`
 
-const house = forAllTests(openTestGateway)
+const instance = forAllTests(openTestGateway)
 const locker = forEachTest(async () => {
-  const made = await house.locker(ed25519Identity())
+  const made = await instance.locker(ed25519Identity())
   await made.put('letters.txt', ALPHABET)
   return made
 })
@@ -23,10 +23,10 @@ const locker = forEachTest(async () => {
 const urls = forEachTest(() => urlsOf('letters.txt'))
 
 const linkOf = (filename: string, receiptId = locker.receiptId) =>
-  `${house.gateway.url}/v1/r/${receiptId}/f/${pathOf(filename)}`
+  `${instance.gateway.url}/v1/r/${receiptId}/f/${pathOf(filename)}`
 
 async function urlsOf(filename: string) {
-  return { token: (await createFile(house, locker, filename)).download, link: linkOf(filename) }
+  return { token: (await createFile(instance, locker, filename)).download, link: linkOf(filename) }
 }
 
 async function statusAndText(url: string, headers: Record<string, string> = {}): Promise<[number, string]> {
@@ -37,7 +37,7 @@ async function statusAndText(url: string, headers: Record<string, string> = {}):
 describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
   const cacheControl = via === 'token' ? 'private, no-store' : 'no-cache'
 
-  it('SHORT-05 FILE-30 ADD-06 T-09 has its bytes and headers, of which HEAD answers the headers', async () => {
+  it('SHORT-05 FILE-30 has its bytes and headers, of which HEAD answers the headers', async () => {
     const response = await fetch(urls[via])
     expect([response.status, await response.text()]).toEqual([200, ALPHABET])
     const headers = {
@@ -58,7 +58,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     expect(Object.fromEntries(head.headers)).toMatchObject(headers)
   })
 
-  it('T-82 is not served to browsers as code of a page; anyone who opens, fetches or embeds it gets it', async () => {
+  it('T-09 is not served to browsers as code of a page; anyone who opens, fetches or embeds it gets it', async () => {
     const as = (destination: string, url = urls[via]) => fetch(url, { headers: { 'sec-fetch-dest': destination } })
     const code = ['script', 'worker', 'sharedworker', 'serviceworker', 'style', 'xslt', 'manifest', 'audioworklet']
     for (const destination of [...code, 'iframe', 'frame', 'embed', 'object', 'Script'])
@@ -93,7 +93,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     expect((await statusAndText(urls[via], { 'if-none-match': '"other"' }))[0]).toBe(200)
   })
 
-  it('ADD-20 that was replaced is not mixed with the one before', async () => {
+  it('ADD-06 that was replaced is not mixed with the one before', async () => {
     const first = (await fetch(urls[via])).headers
     const conditions = [
       { 'if-match': first.get('etag')! },
@@ -102,7 +102,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     const range = 'bytes=23-'
     for (const condition of conditions)
       expect(await statusAndText(urls[via], { range, ...condition })).toEqual([206, 'xyz'])
-    house.clock.advance(1)
+    instance.clock.advance(1)
     await locker.put('letters.txt', ALPHABET.toUpperCase())
     for (const condition of conditions) {
       const rest = await fetch(urls[via], { headers: { range, ...condition } })
@@ -113,14 +113,14 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
       expect((await fetch(urls[via], { headers: condition as HeadersInit })).status).toBe(200)
   })
 
-  it('ADD-06 ADD-20 GEN-11 has a tag before its hash is recorded, which is not the name of its object and stays good', async () => {
+  it('ADD-06 GEN-11 has a tag before its hash is recorded, which is not the name of its object and stays good', async () => {
     await locker.put('early.txt', 'abcdef', { confirm: false })
     const { [via]: url } = await urlsOf('early.txt')
     const early = (await fetch(url, { headers: { range: 'bytes=0-2' } })).headers.get('etag')!
     expect(early).toMatch(/^"object:[0-9a-f]{32}"$/)
-    expect(early).not.toContain((await rowOf(house, locker, 'early.txt')).object_id?.slice(0, 8))
+    expect(early).not.toContain((await rowOf(instance, locker, 'early.txt')).object_id?.slice(0, 8))
     expect((await statusAndText(url, { 'if-none-match': early }))[0]).toBe(304)
-    expect((await confirm(house, locker, 'early.txt')).status).toBe(200)
+    expect((await confirm(instance, locker, 'early.txt')).status).toBe(200)
     for (const name of ['if-match', 'if-range']) {
       const rest = await fetch(url, { headers: { range: 'bytes=3-', [name]: early } })
       expect([rest.status, await rest.text()]).toEqual([206, 'def'])
@@ -132,12 +132,12 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
 
   it('ERR-17 FILE-15 is 404 CONTENT_NOT_FOUND without bytes, and when they are lost or truncated', async () => {
     const missing = [404, 'CONTENT_NOT_FOUND']
-    await createFile(house, locker, 'promised.txt')
+    await createFile(instance, locker, 'promised.txt')
     const { [via]: promised } = await urlsOf('promised.txt')
     for (const headers of [{}, { range: 'bytes=0-' }, { 'if-none-match': '*' }] as HeadersInit[])
       expect(await errorOf(await fetch(promised, { headers }))).toEqual(missing)
-    const { object_id } = await rowOf(house, locker, 'letters.txt')
-    const { localFolder } = house.gateway.context.config.storage
+    const { object_id } = await rowOf(instance, locker, 'letters.txt')
+    const { localFolder } = instance.gateway.context.config.storage
     const path = join(localFolder, 'objects', object_id!.slice(0, 2), object_id!)
     await truncate(path, 20)
     expect(await errorOf(await fetch(urls[via]))).toEqual(missing)
@@ -154,14 +154,14 @@ it('FILE-30 the public link needs no credentials and ignores any', async () => {
 })
 
 it('FILE-30 the public link says whether receipt, locker or file is missing', async () => {
-  const unopened = await house.receipt(ed25519Identity())
+  const unopened = await instance.receipt(ed25519Identity())
   expect(await errorOf(await fetch(linkOf('letters.txt', 'rcpt_nothing')))).toEqual([404, 'receipt_not_found'])
   expect(await errorOf(await fetch(linkOf('letters.txt', unopened)))).toEqual([404, 'locker_not_found'])
   expect(await errorOf(await fetch(linkOf('other.txt')))).toEqual([404, 'FILE_NOT_FOUND'])
   expect((await fetch(linkOf(''))).status).toBe(404)
 })
 
-it('AMB-62 FILE-30 the public link may be read by web pages, as short URLs may', async () => {
+it('ADD-09 FILE-30 the public link may be read by web pages, as short URLs may', async () => {
   const origin = 'https://page.example'
   for (const url of [urls.link, urls.token]) {
     const asking = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'content-type,range' }
@@ -193,10 +193,10 @@ it('an answer ends after its content length even if the object grows, so that no
       return found
     },
   })
-  const house = await openTestGateway({}, { providers })
-  onTestFinished(house.close)
-  const locker = await house.locker(ed25519Identity())
-  const urls = await createFile(house, locker, 'a.txt')
+  const instance = await openTestGateway({}, { providers })
+  onTestFinished(instance.close)
+  const locker = await instance.locker(ed25519Identity())
+  const urls = await createFile(instance, locker, 'a.txt')
   await put(urls.upload, 'as it was')
   isGrowing = true
   const { hostname, port, pathname } = new URL(urls.download)

@@ -21,12 +21,12 @@ beforeEach(() => {
 
 const storage = forAllTests(watchedStorage)
 const local = () => storage.providers.named('gcs')
-const store = forAllTests(() => startRedirectingStore({ provider: local(), now: () => house.clock.now() }))
-const house: TestGateway = forAllTests(() =>
+const store = forAllTests(() => startRedirectingStore({ provider: local(), now: () => instance.clock.now() }))
+const instance: TestGateway = forAllTests(() =>
   openTestGateway({ STORAGE_DIR: storage.folder }, { providers: onlyProvider(failing(redirecting(local(), store))) }),
 )
 const operator = ed25519Identity()
-const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
+const locker = forEachTest(() => instance.locker(ed25519Identity(), { operators: [operator] }))
 
 /** A store that can be made unavailable, and whose limit can be changed. */
 function failing(provider: StorageProvider): StorageProvider {
@@ -43,8 +43,8 @@ function failing(provider: StorageProvider): StorageProvider {
   }
 }
 
-const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
-const confirm = () => confirmIn<{ content_hash: string; error: string }>(house, locker, 'a.txt')
+const urls = forEachTest(() => createFile(instance, locker, 'a.txt'))
+const confirm = () => confirmIn<{ content_hash: string; error: string }>(instance, locker, 'a.txt')
 const expectConfirmed = async (text: string) =>
   expect((await confirm()).body).toMatchObject({ content_hash: `sha256:${sha256(text)}` })
 const get = (url: string, headers = {}) => fetch(url, { redirect: 'manual', headers })
@@ -59,16 +59,16 @@ async function follow(response: Response, body: BodyInit, contentType = 'text/pl
 }
 
 const idOf = (sent: Response) => new URL(sent.headers.get('location') as string).pathname.slice(1)
-const onDisk = async () => (await leftovers(house.gateway)).onDisk
+const onDisk = async () => (await leftovers(instance.gateway)).onDisk
 
 async function sweepAfterTwoDays(): Promise<void> {
-  house.clock.advance(49 * 3600)
-  while ((await sweepObjects(house.gateway.context)) > 0);
+  instance.clock.advance(49 * 3600)
+  while ((await sweepObjects(instance.gateway.context)) > 0);
 }
 
-it('SHORT-09 AMB-61 an upload is redirected by 307 with the locked type, and counts once it is confirmed', async () => {
+it('SHORT-09 an upload is redirected by 307 with the locked type, and counts once it is confirmed', async () => {
   const type = 'text/plain; charset=utf-8'
-  const { upload, download } = await createFile(house, locker, 'a.txt', { contentType: type })
+  const { upload, download } = await createFile(instance, locker, 'a.txt', { contentType: type })
   const sent = await put(upload, 'ignored', { 'content-type': 'text/plain;charset=UTF-8' })
   expect(Object.fromEntries(sent.headers)).toMatchObject({
     location: expect.stringMatching(new RegExp(`^${store.url}/[0-9a-f]{32}\\?`)),
@@ -84,7 +84,7 @@ it('SHORT-09 AMB-61 an upload is redirected by 307 with the locked type, and cou
   expect((await follow(sent, 'x', 'text/html')).status).toBe(403)
   expect((await follow(sent, 'hello', type)).status).toBe(200)
   await expectConfirmed('hello')
-  expect(await rowOf(house, locker, 'a.txt')).toMatchObject({ upload_object_id: null, size_bytes: 5 })
+  expect(await rowOf(instance, locker, 'a.txt')).toMatchObject({ upload_object_id: null, size_bytes: 5 })
 })
 
 it('SHORT-10 only proxy=1 keeps an upload from being redirected', async () => {
@@ -95,8 +95,8 @@ it('SHORT-10 only proxy=1 keeps an upload from being redirected', async () => {
   expect((await put(`${urls.upload}?proxy=1&proxy=1`, 'hello')).status).toBe(422)
 })
 
-it('SHORT-06 SHORT-07 SHORT-09 AMB-47 an upload is redirected, or refused if it is invalid, before its body arrives', async () => {
-  const before = await leftovers(house.gateway)
+it('SHORT-06 SHORT-09 an upload is redirected, or refused if it is invalid, before its body arrives', async () => {
+  const before = await leftovers(instance.gateway)
   expect((await put(`${urls.upload}A`, 'x')).status).toBe(403)
   expect((await put(urls.upload, 'x', { 'content-type': 'text/html' })).status).toBe(403)
   expect((await put(urls.upload, 'x', { 'content-encoding': 'gzip' })).status).toBe(415)
@@ -105,7 +105,7 @@ it('SHORT-06 SHORT-07 SHORT-09 AMB-47 an upload is redirected, or refused if it 
     return String((await once(socket, 'data'))[0]).split(' ')[1]
   }
   expect(await statusFor(1024 ** 5)).toBe('413')
-  expect(await leftovers(house.gateway)).toEqual(before)
+  expect(await leftovers(instance.gateway)).toEqual(before)
   expect(await statusFor(1_000_000_000)).toBe('307')
 })
 
@@ -116,15 +116,15 @@ it('AMB-24 a redirected upload replaces the file only after it arrives, and neve
   expect(await textOf(urls.download)).toBe('old')
   await follow(sent, 'new!')
   expect(await textOf(urls.download)).toBe('new!')
-  expect((await rowOf(house, locker, 'a.txt')).content_hash).toBeNull()
+  expect((await rowOf(instance, locker, 'a.txt')).content_hash).toBeNull()
   await expectConfirmed('new!')
   await follow(await begin(), 'sent on')
   await putThrough('through the gateway')
   expect(await textOf(urls.download)).toBe('through the gateway')
 })
 
-it('T-190 ADD-60 bytes that have arrived unread are not replaced by an upload that may not replace any', async () => {
-  const session = await openTestSession(house, locker, { files: [{ filename: 'a.txt', overwrite: false }] })
+it('T-17 ADD-60 bytes that have arrived unread are not replaced by an upload that may not replace any', async () => {
+  const session = await openTestSession(instance, locker, { files: [{ filename: 'a.txt', overwrite: false }] })
   expect((await session.raw(0, 'mine')).status).toBe(200)
   await follow(await begin(), 'theirs')
   const refused = { status: 'failed', files: [{ ok: false, error: 'PRECONDITION_FAILED' }] }
@@ -132,9 +132,9 @@ it('T-190 ADD-60 bytes that have arrived unread are not replaced by an upload th
   expect(await textOf(urls.download)).toBe('theirs')
 })
 
-it('T-50 AMB-61 a direct upload keeps the type that it was sent with when the file is created anew', async () => {
+it('T-50 SHORT-09 a direct upload keeps the type that it was sent with when the file is created anew', async () => {
   const sent = await begin()
-  await createFile(house, locker, 'a.txt', { contentType: 'text/html' })
+  await createFile(instance, locker, 'a.txt', { contentType: 'text/html' })
   await follow(sent, 'plain')
   expect((await fetch(urls.download, { method: 'HEAD' })).headers.get('content-type')).toBe('text/plain')
 })
@@ -151,7 +151,7 @@ it.each([
   ['revoked', () => locker.call(['locker:admin'], 'POST', '/revoke')],
   ['removed', () => locker.call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)],
 ])('T-50 T-36 bytes that arrived before a key was %s become the file, later ones never', async (_, end) => {
-  const { upload, download } = await createFile(house, locker, 'a.txt', {}, operator)
+  const { upload, download } = await createFile(instance, locker, 'a.txt', {}, operator)
   const [accepted, late] = [await put(upload, ''), await put(upload, '')]
   expect((await follow(accepted, 'hello')).status).toBe(200)
   expect((await end()).status).toBe(200)
@@ -161,7 +161,7 @@ it.each([
   expect((await get(download)).status).toBe(403)
   await locker.call(['locker:admin'], 'POST', '/operators', { pubkey: operator.identity })
   await sweepAfterTwoDays()
-  expect(await rowOf(house, locker, 'a.txt')).toMatchObject({ object_id: idOf(accepted), upload_object_id: null })
+  expect(await rowOf(instance, locker, 'a.txt')).toMatchObject({ object_id: idOf(accepted), upload_object_id: null })
   expect(await onDisk()).not.toContain(idOf(late))
 })
 
@@ -177,10 +177,10 @@ it('T-50 SHORT-08 what is written to the address of a deleted file, even again, 
   expect(await left()).toHaveLength(2)
   await sweepAfterTwoDays()
   expect(await left()).toEqual([])
-  expect((await leftovers(house.gateway)).writing.filter((id) => ids.includes(id))).toEqual([])
+  expect((await leftovers(instance.gateway)).writing.filter((id) => ids.includes(id))).toEqual([])
 })
 
-it('AMB-47 T-50 a direct upload over the limit is refused when it is confirmed, and removed', async () => {
+it('LIM-12 T-50 a direct upload over the limit is refused when it is confirmed, and removed', async () => {
   await putThrough('good')
   const sent = await begin()
   await follow(sent, 'too much')
@@ -194,10 +194,10 @@ it.each([
   ['five minutes at most', 1440, 0, 301],
   ['no longer than its short URL', 30, 1000, 800],
 ])('SHORT-07 T-36 the address of a provider works for %s', async (_, ttl_min, before, after) => {
-  const { upload } = await createFile(house, locker, 'a.txt', { ttl_min })
-  house.clock.advance(before)
+  const { upload } = await createFile(instance, locker, 'a.txt', { ttl_min })
+  instance.clock.advance(before)
   const sent = await put(upload, '')
-  house.clock.advance(after)
+  instance.clock.advance(after)
   expect((await follow(sent, 'x')).status).toBe(403)
 })
 
@@ -205,7 +205,7 @@ describe('a direct upload where terms are enforced', () => {
   const strict = forEachTest(async () => {
     const providers = onlyProvider(redirecting(local(), store))
     const variables = { STORAGE_DIR: storage.folder, ENFORCE_TERMS: 'true' }
-    return openTestGateway(variables, { providers, clock: house.clock })
+    return openTestGateway(variables, { providers, clock: instance.clock })
   })
   const small = forEachTest(() => strict.locker(ed25519Identity()))
   const db = () => strict.gateway.context.database.db
@@ -215,39 +215,39 @@ describe('a direct upload where terms are enforced', () => {
 
   const limit = (storage_limit_bytes: number) => limitBytes(strict, small, storage_limit_bytes)
 
-  it('T-182 counts as promised until it arrives, and is removed if it is more than was promised', async () => {
+  it('T-56 counts as promised until it arrives, and is removed if it is more than was promised', async () => {
     await limit(1000)
     const promised = await fill('a')
     expect(promised.status).toBe(307)
     expect([(await fill('b')).status, (await fill('c', 'y'.repeat(400))).status]).toEqual([200, 200])
     expect((await follow(promised, 'z'.repeat(5000))).status).toBe(200)
-    house.clock.advance(601)
+    instance.clock.advance(601)
     await sweep()
     expect(await rowOf(strict, small, 'a')).toMatchObject({ object_id: null, upload_object_id: null })
     expect(await errorOf(await fill('d', 'w'))).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
   })
 
-  it('T-182 T-189 that never arrives is looked for less and less often, and counts until it was looked for', async () => {
+  it('T-56 that never arrives is looked for less and less often, and counts until it was looked for', async () => {
     await limit(1000)
     expect([(await fill('a')).status, (await fill('b', 'y'.repeat(500))).status]).toEqual([307, 200])
     const lookAt = async () =>
       (await db().selectFrom('direct_uploads').select('look_at').executeTakeFirstOrThrow()).look_at!
     const first = await lookAt()
-    house.clock.advance(700)
+    instance.clock.advance(700)
     await sweep()
     expect((await lookAt()) - first).toBe(800)
-    house.clock.advance(3600)
+    instance.clock.advance(3600)
     await limit(1600)
     expect((await fill('c')).status).toBe(307)
     // However late that is.
-    house.clock.advance(3601)
+    instance.clock.advance(3601)
     expect((await fill('d')).status).toBe(200)
     await sweep()
     await limit(1700)
     expect((await fill('e')).status).toBe(307)
   })
 
-  it('T-182 is not begun any more for a locker with a thousand that never arrived', async () => {
+  it('T-56 is not begun any more for a locker with a thousand that never arrived', async () => {
     expect((await fill('a')).status).toBe(307)
     const awaited = await db().selectFrom('direct_uploads').selectAll().executeTakeFirstOrThrow()
     const object = await db().selectFrom('objects').selectAll().executeTakeFirstOrThrow()
@@ -260,7 +260,7 @@ describe('a direct upload where terms are enforced', () => {
   })
 })
 
-it('ADD-20 a download on a condition is not redirected, since the provider has other tags, but goes on where it began', async () => {
+it('ADD-06 a download on a condition is not redirected, since the provider has other tags, but goes on where it began', async () => {
   await putThrough('hello')
   await confirm()
   const etag = `"sha256:${sha256('hello')}"`
@@ -273,7 +273,7 @@ it('ADD-20 a download on a condition is not redirected, since the provider has o
   expect((await get(urls.download, other)).status).toBe(307)
 })
 
-it('SHORT-09 AMB-61 a download is redirected by 307 with the stored type; HEAD and the public link are not', async () => {
+it('SHORT-09 a download is redirected by 307 with the stored type; HEAD and the public link are not', async () => {
   await putThrough('hello')
   await confirm()
   const sent = await get(urls.download, { range: 'bytes=0-1' })
@@ -288,11 +288,11 @@ it('SHORT-09 AMB-61 a download is redirected by 307 with the stored type; HEAD a
   expect([fetched.headers.get('content-type'), await fetched.text()]).toEqual(['text/plain', 'hello'])
   const head = await fetch(urls.download, { method: 'HEAD', redirect: 'manual' })
   expect([head.status, head.headers.get('content-length')]).toEqual([200, '5'])
-  const link = await get(`${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)
+  const link = await get(`${instance.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)
   expect([link.status, await link.text()]).toEqual([200, 'hello'])
 })
 
-it('GEN-11 T-31 an unavailable store is 503 without its name', async () => {
+it('GEN-11 T-139 an unavailable store is 503 without its name', async () => {
   await putThrough('hello')
   isDown = true
   for (const response of [await begin(), await get(urls.download)]) {

@@ -20,21 +20,21 @@ interface Minted {
 
 forEachDatabase('what an operator asked for', (database) => {
   const [operator, other] = [ed25519Identity(), ed25519Identity()]
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forEachTest(async () => {
-    const made = await house.locker(ed25519Identity(), { operators: [operator, other] })
+    const made = await instance.locker(ed25519Identity(), { operators: [operator, other] })
     await made.put('a.txt', 'kept')
     return made
   })
 
-  const urlsOf = (who?: Identity) => createFile(house, locker, 'a.txt', {}, who)
+  const urlsOf = (who?: Identity) => createFile(instance, locker, 'a.txt', {}, who)
 
   const admin = async (method: string, path: string, body?: object) =>
     expect((await locker.call(['locker:admin'], method, path, body)).status).toBe(200)
   const remove = ({ identity }: Identity) => admin('DELETE', `/operators/${identity}`)
   const add = ({ identity: pubkey }: Identity) => admin('POST', '/operators', { pubkey })
   const revokeAll = () => admin('POST', '/revoke', {})
-  const content = async (filename = 'a.txt') => String(await publicBytes(house, locker, filename))
+  const content = async (filename = 'a.txt') => String(await publicBytes(instance, locker, filename))
 
   async function expectRefused({ download, upload, remove }: FileUrls): Promise<void> {
     expect(await errorOf(await fetch(download))).toEqual(INVALID)
@@ -53,7 +53,7 @@ forEachDatabase('what an operator asked for', (database) => {
     expect((await fetch(remove, { method: 'DELETE' })).status).toBe(200)
   }
 
-  it('T-36 ADD-15 the URLs of a removed operator end, and those of the owner and of others go on', async () => {
+  it('T-36 the URLs of a removed operator end, and those of the owner and of others go on', async () => {
     const [own, ofOwner, ofOther] = [await urlsOf(operator), await urlsOf(), await urlsOf(other)]
     await remove(operator)
     await expectRefused(own)
@@ -62,7 +62,7 @@ forEachDatabase('what an operator asked for', (database) => {
     await expectGood(ofOwner)
   })
 
-  it('T-36 ADD-15 adding the same key again does not revive its URLs, and new ones work', async () => {
+  it('T-36 adding the same key again does not revive its URLs, and new ones work', async () => {
     const before = await urlsOf(operator)
     await remove(operator)
     await add(operator)
@@ -74,8 +74,8 @@ forEachDatabase('what an operator asked for', (database) => {
     await expectGood(await urlsOf(operator))
   })
 
-  it('T-36 ADD-15 all that mints download URLs says who asked for them, so that they end', async () => {
-    const here = (url: string) => house.gateway.url + new URL(url).pathname
+  it('T-36 all that mints download URLs says who asked for them, so that they end', async () => {
+    const here = (url: string) => instance.gateway.url + new URL(url).pathname
     const calls = [
       locker.call<Minted>(['locker:read'], 'GET', '/files/a.txt', undefined, operator),
       locker.call<Minted>(['locker:read'], 'POST', '/files/urls', { filenames: ['a.txt'] }, operator),
@@ -87,23 +87,23 @@ forEachDatabase('what an operator asked for', (database) => {
     for (const url of urls) expect(await errorOf(await fetch(url))).toEqual(INVALID)
   })
 
-  it('T-36 ADD-15 an upload of a removed operator that is under way is not stored', async () => {
+  it('T-36 an upload of a removed operator that is under way is not stored', async () => {
     const { upload } = await urlsOf(operator)
-    const before = await leftovers(house.gateway)
+    const before = await leftovers(instance.gateway)
     const socket = rawUpload(upload, ['Content-Type: text/plain', 'Content-Length: 7'], 'def')
-    await expect.poll(async () => (await leftovers(house.gateway)).writing.length).toBe(before.writing.length + 1)
+    await expect.poll(async () => (await leftovers(instance.gateway)).writing.length).toBe(before.writing.length + 1)
     await remove(operator)
     socket.write('aced')
     const [answer] = await once(socket, 'data')
     expect(String(answer)).toMatch(/^HTTP\/1\.1 403 /)
     expect(await content()).toBe('kept')
-    expect(await leftovers(house.gateway)).toEqual(before)
+    expect(await leftovers(instance.gateway)).toEqual(before)
   })
 
-  it('T-36 ADD-15 sessions of a removed operator take no parts, are not finalized, and cannot be read; those of others go on', async () => {
-    const good = await openTestSession(house, locker, { files: [{ filename: 'b.txt' }] }, other)
+  it('T-36 sessions of a removed operator take no parts, are not finalized, and cannot be read; those of others go on', async () => {
+    const good = await openTestSession(instance, locker, { files: [{ filename: 'b.txt' }] }, other)
     expect((await good.part(0, 'two ')).status).toBe(200)
-    const session = await openTestSession(house, locker, { files: [{ filename: 'a.txt' }] }, operator)
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'a.txt' }] }, operator)
     expect((await session.part(0, 'defaced')).status).toBe(200)
     await remove(operator)
     for (const refused of [await session.part(1, '!'), await session.finalize(), await session.status()])
@@ -117,36 +117,36 @@ forEachDatabase('what an operator asked for', (database) => {
   })
 
   it('T-36 SESS-05 a job that finalizes a session of a removed operator closes it and stores nothing', async () => {
-    const session = await openTestSession(house, locker, { files: [{ filename: 'a.txt' }] }, operator)
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'a.txt' }] }, operator)
     await session.part(0, 'defaced')
     await remove(operator)
     const { session_id } = session.opened
-    const done = await house.send('POST', '/v1/internal/jobs/finalize-upload', { session_id })
+    const done = await instance.send('POST', '/v1/internal/jobs/finalize-upload', { session_id })
     expect(done.body).toMatchObject({ status: 'failed', files: [{ ok: false, error: 'SESSION_CLOSED' }] })
     expect(await content()).toBe('kept')
   })
 
   it('T-36 a part of a removed operator that is under way is not taken', async () => {
-    const session = await openTestSession(house, locker, { files: [{ filename: 'b.txt' }] }, operator)
-    const before = await leftovers(house.gateway)
-    const sending = request(`${house.gateway.url}${session.partsPath(0)}?index=0`, {
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'b.txt' }] }, operator)
+    const before = await leftovers(instance.gateway)
+    const sending = request(`${instance.gateway.url}${session.partsPath(0)}?index=0`, {
       method: 'POST',
       headers: { ...session.headers, 'content-type': 'application/octet-stream', 'content-length': '2' },
     })
     sending.write('a')
-    await expect.poll(async () => (await leftovers(house.gateway)).writing.length).toBe(before.writing.length + 1)
+    await expect.poll(async () => (await leftovers(instance.gateway)).writing.length).toBe(before.writing.length + 1)
     await remove(operator)
     sending.end('b')
     const [answer] = await once(sending, 'response')
     expect(answer.resume().statusCode).toBe(401)
-    expect(await leftovers(house.gateway)).toEqual(before)
+    expect(await leftovers(instance.gateway)).toEqual(before)
   })
 
   /** Of a token with these fields, in the form of release 1.0.0. */
   function urlWith(method: string, more = {}): string {
-    const e = Math.floor(house.clock.now() / 1000) + 600
+    const e = Math.floor(instance.clock.now() / 1000) + 600
     const payload = { e, f: 'a.txt', l: locker.lockerId, m: method, n: '00', p: 1, v: 1, ...more }
-    return `${house.gateway.url}/f/${signPayload(payload, house.gateway.context.signers.shortUrl)}`
+    return `${instance.gateway.url}/f/${signPayload(payload, instance.gateway.context.signers.shortUrl)}`
   }
 
   const oldUrls = () => ({ download: urlWith('GET'), upload: urlWith('PUT'), remove: urlWith('DELETE') })
@@ -165,8 +165,8 @@ forEachDatabase('what an operator asked for', (database) => {
 
   it('T-36 upload sessions of release 1.0.0 stay good until an operator is removed', async () => {
     const files = [{ filename: 'a.txt' }, { filename: 'b.txt' }]
-    const session = await openTestSession(house, locker, { files })
-    const { db } = house.gateway.context.database
+    const session = await openTestSession(instance, locker, { files })
+    const { db } = instance.gateway.context.database
     await writable(db).updateTable('upload_sessions').set({ minted_by: null, minted_epoch: null }).execute()
     expect((await session.part(0, 'x')).status).toBe(200)
     await remove(operator)
@@ -191,7 +191,7 @@ forEachDatabase('what an operator asked for', (database) => {
 
   it('T-36 T-49 URLs and sessions of all keys end when the owner revokes everything, and new ones work', async () => {
     const before = [await urlsOf(), await urlsOf(operator), await urlsOf(other)]
-    const session = await openTestSession(house, locker, { files: [{ filename: 'b.txt' }] })
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'b.txt' }] })
     await revokeAll()
     for (const urls of before) await expectRefused(urls)
     expect((await session.part(0, 'x')).status).toBe(401)
@@ -205,15 +205,15 @@ forEachDatabase('what an operator asked for', (database) => {
     for (const who of [operator, ed25519Identity()])
       expect((await locker.call(['locker:admin'], 'POST', '/revoke', {}, who)).status).toBe(403)
     expect((await locker.call(['locker:write'], 'POST', '/revoke', {})).status).toBe(403)
-    expect((await house.send('POST', `/v1/lockers/${locker.lockerId}/revoke`)).status).toBe(422)
+    expect((await instance.send('POST', `/v1/lockers/${locker.lockerId}/revoke`)).status).toBe(422)
   })
 
-  it('AMB-67 T-36 a request that was signed for reading gets no delete_url, and one that was signed for writing does', async () => {
+  it('FILE-07 T-36 a request that was signed for reading gets no delete_url, and one that was signed for writing does', async () => {
     const get = (ops: string[]) => locker.call<Record<string, string>>(ops, 'GET', '/files/a.txt')
     const [reading, writing] = [await get(['locker:read']), await get(['locker:read', 'locker:write'])]
     expect(Object.keys(reading.body)).not.toContain('delete_url')
     expect(reading.body).toMatchObject({ upload_url: expect.stringContaining('/f/'), download_url: expect.any(String) })
-    const url = house.gateway.url + new URL(writing.body.delete_url!).pathname
+    const url = instance.gateway.url + new URL(writing.body.delete_url!).pathname
     expect((await fetch(url, { method: 'DELETE', headers: TEXT })).status).toBe(200)
   })
 })

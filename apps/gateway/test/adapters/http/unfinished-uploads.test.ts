@@ -8,19 +8,19 @@ import { expect, it, onTestFinished } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
 import { bytesInTrash } from '../../../src/lockers/quota.ts'
 import { limitBytes } from '../../files/files.ts'
-import { type Bucket, openS3House, signHead } from '../s3/s3-house.ts'
+import { type Bucket, openS3Gateway, signHead } from '../s3/s3-gateway.ts'
 import { CHUNK, create, here, send, tusToken, whole } from '../tus/uploads.ts'
 import { openTestSession } from './sessions/sessions.ts'
 
 const MEBIBYTE = 1_048_576
 
 forEachDatabase('unfinished uploads', (database) => {
-  const house = forAllTests(() => openS3House({ ENFORCE_TERMS: 'true', DATABASE_URL: database.url }))
-  const db = () => house.gateway.context.database.db
+  const instance = forAllTests(() => openS3Gateway({ ENFORCE_TERMS: 'true', DATABASE_URL: database.url }))
+  const db = () => instance.gateway.context.database.db
 
   async function bucketOf(bytes: number): Promise<Bucket> {
-    const made = await house.bucket()
-    await limitBytes(house, made.locker, bytes)
+    const made = await instance.bucket()
+    await limitBytes(instance, made.locker, bytes)
     return made
   }
 
@@ -29,11 +29,11 @@ forEachDatabase('unfinished uploads', (database) => {
 
   async function openSession(filenames: string[], of: Bucket) {
     const files = filenames.map((filename) => ({ filename }))
-    const { raw, partsPath, headers } = await openTestSession(house, of.locker, { files })
+    const { raw, partsPath, headers } = await openTestSession(instance, of.locker, { files })
     const type = { 'content-type': 'application/octet-stream' }
     return {
       head: (file: number): Sent => ({
-        url: `${house.gateway.url}${partsPath(file)}?index=0`,
+        url: `${instance.gateway.url}${partsPath(file)}?index=0`,
         method: 'POST',
         headers: { ...headers, ...type },
       }),
@@ -49,8 +49,8 @@ forEachDatabase('unfinished uploads', (database) => {
 
   const partHead = ({ name, credentials }: Bucket, path: string, bytes: number): Sent => {
     const [target, method] = [`/s3/${name}/${path}`, 'PUT']
-    const headers = signHead(house, credentials, method, target, { 'content-length': `${bytes}` })
-    return { url: house.gateway.url + target, method, headers }
+    const headers = signHead(instance, credentials, method, target, { 'content-length': `${bytes}` })
+    return { url: instance.gateway.url + target, method, headers }
   }
 
   /** No body is sent before the gateway has let in all of the requests. */
@@ -83,7 +83,7 @@ forEachDatabase('unfinished uploads', (database) => {
     }
   }
 
-  it('T-112 hold no more than was bought, however many there are and whichever door they came by', async () => {
+  it('T-56 hold no more than was bought, however many there are and whichever door they came by', async () => {
     const bucket = await bucketOf(10_000)
     const part = (key: string, id: string, bytes: number) =>
       bucket.send('PUT', `${key}?partNumber=1&uploadId=${id}`, { body: Buffer.alloc(bytes) })
@@ -96,7 +96,7 @@ forEachDatabase('unfinished uploads', (database) => {
     const refused = await part('b', second, 6000)
     expect(refused).toMatchObject({ status: 403, code: 'QuotaExceeded' })
     expect((await part('b', second, 2000)).status).toBe(200)
-    const upload = await create(house, bucket.locker, await tusToken(bucket.locker), whole(4000, { filename: 'c' }))
+    const upload = await create(instance, bucket.locker, await tusToken(bucket.locker), whole(4000, { filename: 'c' }))
     const over = await upload.patch(0, Buffer.alloc(3000))
     expect([over.status, over.error]).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
     expect((await upload.head()).headers['upload-offset']).toBe('0')
@@ -118,9 +118,9 @@ forEachDatabase('unfinished uploads', (database) => {
     expect([full.status, full.code]).toEqual([403, 'QuotaExceeded'])
   })
 
-  it('T-166 hold no more when parts arrive together, whichever doors they came by', async () => {
+  it('T-56 hold no more when parts arrive together, whichever doors they came by', async () => {
     const other = await bucketOf(1000)
-    const { url } = await create(house, other.locker, await tusToken(other.locker), whole(800, { filename: 'c' }))
+    const { url } = await create(instance, other.locker, await tusToken(other.locker), whole(800, { filename: 'c' }))
     const headers = { ...CHUNK, 'tus-resumable': '1.0.0', 'upload-offset': '0' }
     const heads = [
       partHead(other, `a?partNumber=1&uploadId=${await begin('a', other)}`, 400),
@@ -133,7 +133,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(statuses.filter((status) => [403, 507].includes(status))).toHaveLength(2)
   })
 
-  it('T-166 count what was refused and lies in the object of a file, until its upload is over', async () => {
+  it('T-56 count what was refused and lies in the object of a file, until its upload is over', async () => {
     const other = await bucketOf(2.5 * MEBIBYTE)
     const id = await begin('a', other)
     const heads = [1, 2, 3].map((n) => partHead(other, `a?partNumber=${n}&uploadId=${id}`, MEBIBYTE))
@@ -152,19 +152,19 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await part(3, MEBIBYTE)).code).toBe('QuotaExceeded')
   })
 
-  it('T-168 are refused, as all bytes are, while as much as was bought waits to be removed', async () => {
+  it('T-56 are refused, as all bytes are, while as much as was bought waits to be removed', async () => {
     const other = await bucketOf(10_000)
     const { locker } = other
     await locker.put('a', Buffer.alloc(4000))
     const copy = () => other.send('PUT', 'b', { headers: { 'x-amz-copy-source': `/${other.name}/a` } })
     for (let i = 0; i < 4; i++) expect(await copy()).toMatchObject({ status: 200, code: null })
     const id = await begin('c', other)
-    const upload = await create(house, locker, await tusToken(locker), whole(10, { filename: 'd' }))
+    const upload = await create(instance, locker, await tusToken(locker), whole(10, { filename: 'd' }))
     const session = await openSession(['e'], other)
     const urls = await locker.call<{ upload_url: string }>(['locker:read'], 'GET', '/files/a')
     const { pathname } = new URL(urls.body.upload_url)
     const byUrl = () =>
-      house.send<{ error?: string }>('PUT', pathname, Buffer.from('x'), { 'content-type': 'text/plain' })
+      instance.send<{ error?: string }>('PUT', pathname, Buffer.from('x'), { 'content-type': 'text/plain' })
     const byS3 = [
       copy,
       () => other.send('PUT', 'new', { body: 'x' }),
@@ -182,15 +182,15 @@ forEachDatabase('unfinished uploads', (database) => {
     // What takes nothing goes on.
     expect((await other.send('DELETE', 'b')).status).toBe(204)
 
-    house.clock.advance(20 * 60)
-    await sweepObjects(house.gateway.context)
+    instance.clock.advance(20 * 60)
+    await sweepObjects(instance.gateway.context)
     expect((await copy()).status).toBe(200)
     expect((await byUrl()).status).toBe(200)
     expect((await session.part(0, 1)).status).toBe(200)
     expect((await upload.patch(0, 'x')).status).toBe(204)
   })
 
-  it('T-168 overwriting files or parts together gives up no more', async () => {
+  it('T-56 overwriting files or parts together gives up no more', async () => {
     const [other, another] = [await bucketOf(10_000), await bucketOf(10_000)]
     await other.locker.put('a', Buffer.alloc(4000))
     const files = await sendTogether(Array(6).fill(partHead(other, 'a', 4000)), 4000)
@@ -202,8 +202,8 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(await bytesInTrash(db(), another.name)).toBe(12_000)
   })
 
-  it('T-112 keep to the number that a locker may have, also when many begin at once', async () => {
-    const other = await house.bucket()
+  it('T-56 keep to the number that a locker may have, also when many begin at once', async () => {
+    const other = await instance.bucket()
     await begin('first', other)
     await fillUp(other.name, 995)
     const begun = await Promise.all(Array.from({ length: 12 }, (_, i) => other.send('POST', `key-${i}?uploads=`)))
@@ -213,12 +213,12 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(await open.execute()).toHaveLength(1000)
   })
 
-  it('T-112 LOCK-15 are ten thousand at most of a locker by sessions and by tus each, whether or not terms are enforced', {
+  it('T-56 LOCK-15 are ten thousand at most of a locker by sessions and by tus each, whether or not terms are enforced', {
     tags: ['nightly'],
   }, async () => {
-    const lenient = await openS3House({ DATABASE_URL: database.url })
+    const lenient = await openS3Gateway({ DATABASE_URL: database.url })
     onTestFinished(() => lenient.close())
-    for (const at of [house, lenient]) {
+    for (const at of [instance, lenient]) {
       const { locker, name } = await at.bucket()
       const open = () => locker.call(['locker:write'], 'POST', '/upload-sessions', { files: [{ filename: 'a' }] })
       expect((await open()).status).toBe(200)

@@ -13,16 +13,16 @@ import { createFile, errorOf, leftovers, put, rawUpload, rowOf } from './transfe
 const MEBIBYTE = 1_048_576
 const TYPE = 'Content-Type: text/plain'
 
-const house = forAllTests(openTestGateway)
-const locker = forEachTest(() => house.locker(ed25519Identity()))
-const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
+const instance = forAllTests(openTestGateway)
+const locker = forEachTest(() => instance.locker(ed25519Identity()))
+const urls = forEachTest(() => createFile(instance, locker, 'a.txt'))
 
 /** Waits until this many bytes of the running upload are on disk. */
 async function uploadReaches(bytes: number): Promise<void> {
   await expect
     .poll(async () => {
-      const { incoming } = await leftovers(house.gateway)
-      const { localFolder } = house.gateway.context.config.storage
+      const { incoming } = await leftovers(instance.gateway)
+      const { localFolder } = instance.gateway.context.config.storage
       const sizes = incoming.map(async (name) => (await stat(join(localFolder, 'incoming', name))).size)
       return (await Promise.all(sizes)).some((size) => size >= bytes)
     })
@@ -38,13 +38,13 @@ it.each<[string, string[], string, (socket: Socket) => void]>([
   ['in a broken chunk', ['Transfer-Encoding: chunked'], chunk(2_000_000), (socket) => socket.write('zz\r\n')],
 ])('T-11 AMB-24 an upload that breaks off %s changes nothing', async (_, headers, bytes, breakOff) => {
   await locker.put('a.txt', 'hello')
-  const [row, before] = [await rowOf(house, locker, 'a.txt'), await leftovers(house.gateway)]
+  const [row, before] = [await rowOf(instance, locker, 'a.txt'), await leftovers(instance.gateway)]
   const socket = rawUpload(urls.upload, [TYPE, ...headers], bytes)
   await uploadReaches(MEBIBYTE)
-  expect((await leftovers(house.gateway)).writing).toHaveLength(1)
+  expect((await leftovers(instance.gateway)).writing).toHaveLength(1)
   breakOff(socket)
-  await expect.poll(() => leftovers(house.gateway)).toEqual(before)
-  expect(await rowOf(house, locker, 'a.txt')).toEqual(row)
+  await expect.poll(() => leftovers(instance.gateway)).toEqual(before)
+  expect(await rowOf(instance, locker, 'a.txt')).toEqual(row)
   expect(await (await fetch(urls.download)).text()).toBe('hello')
 })
 
@@ -56,8 +56,8 @@ it('T-11 many uploads that break off right after their headers leave nothing', a
       socket.resetAndDestroy()
     }),
   )
-  await expect.poll(async () => (await leftovers(house.gateway)).writing).toEqual([])
-  await expect.poll(async () => (await leftovers(house.gateway)).incoming).toEqual([])
+  await expect.poll(async () => (await leftovers(instance.gateway)).writing).toEqual([])
+  await expect.poll(async () => (await leftovers(instance.gateway)).incoming).toEqual([])
   expect(await errorOf(await fetch(urls.download))).toEqual([404, 'CONTENT_NOT_FOUND'])
   expect((await put(urls.upload, 'fine')).status).toBe(200)
 })
@@ -67,28 +67,28 @@ it('T-11 bytes after the declared length are a malformed next request', async ()
   let answers = ''
   for await (const data of socket) answers += data
   expect(answers).toContain('"malformed_request"')
-  await expect.poll(async () => (await leftovers(house.gateway)).writing).toEqual([])
+  await expect.poll(async () => (await leftovers(instance.gateway)).writing).toEqual([])
   const kept = await fetch(urls.download)
   expect(['hello', expect.stringContaining('CONTENT_NOT_FOUND')]).toContainEqual(await kept.text())
 })
 
 it('SHORT-08 an upload of a file that is deleted meanwhile is 404 and leaves nothing', async () => {
-  const before = await leftovers(house.gateway)
+  const before = await leftovers(instance.gateway)
   const socket = rawUpload(urls.upload, [TYPE, 'Content-Length: 3000000'], 'a'.repeat(2_000_000))
   await uploadReaches(MEBIBYTE)
   expect((await fetch(urls.remove, { method: 'DELETE' })).status).toBe(200)
   socket.write('a'.repeat(1_000_000))
   const [answer] = await once(socket, 'data')
   expect(String(answer)).toMatch(/^HTTP\/1\.1 404 .*"FILE_NOT_FOUND".*"recovery_hint"/s)
-  expect(await leftovers(house.gateway)).toEqual(before)
-  await expect(rowOf(house, locker, 'a.txt')).rejects.toThrow()
+  expect(await leftovers(instance.gateway)).toEqual(before)
+  await expect(rowOf(instance, locker, 'a.txt')).rejects.toThrow()
 })
 
 // A limit on the size of files makes the kernel fail writes as on a full disk.
-it('GEN-11 T-31 a full disk is 503 without storage details, leaves nothing, and smaller files still fit', {
+it('GEN-11 T-139 a full disk is 503 without storage details, leaves nothing, and smaller files still fit', {
   tags: ['nightly'],
 }, async () => {
-  const { config } = house.gateway.context
+  const { config } = instance.gateway.context
   const port = String(await freePort())
   const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
   const gateway = startProcess('sh', {
@@ -104,10 +104,10 @@ it('GEN-11 T-31 a full disk is 503 without storage details, leaves nothing, and 
   })
   await gateway.said(/gateway started/)
 
-  house.clock.advance(Math.ceil((Date.now() - house.clock.now()) / 1000))
-  const { upload, download } = await createFile(house, locker, 'large.bin', { ttl_min: 1440 })
+  instance.clock.advance(Math.ceil((Date.now() - instance.clock.now()) / 1000))
+  const { upload, download } = await createFile(instance, locker, 'large.bin', { ttl_min: 1440 })
   const limited = `http://127.0.0.1:${port}${new URL(upload).pathname}`
-  const before = await leftovers(house.gateway)
+  const before = await leftovers(instance.gateway)
   const refused = await put(limited, new Uint8Array(20 * MEBIBYTE))
   const body = await refused.text()
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
@@ -116,7 +116,7 @@ it('GEN-11 T-31 a full disk is 503 without storage details, leaves nothing, and 
     details: { layer: 'provider', recovery_hint: expect.any(String), next_best_method: expect.any(String) },
   })
   expect(body).not.toMatch(/EFBIG|ENOSPC|gcs|\blocal\b|incoming|tmp/)
-  expect(await leftovers(house.gateway)).toEqual(before)
+  expect(await leftovers(instance.gateway)).toEqual(before)
   expect((await put(limited, 'small')).status).toBe(200)
   expect(await (await fetch(download)).text()).toBe('small')
 })

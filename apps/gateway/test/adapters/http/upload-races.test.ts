@@ -17,34 +17,34 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
   const key = randomBytes(32).toString('hex')
   const variables = () => ({ DATABASE_URL: database.url, STORAGE_DIR: storage.folder, SHORT_URL_KEY: key })
   /** Two gateways on one database and one folder. */
-  const house = forAllTests(() => openTestGateway(variables()))
-  const other = forAllTests(() => openTestGateway(variables(), { now: house.clock.now }))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
-  const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
+  const instance = forAllTests(() => openTestGateway(variables()))
+  const other = forAllTests(() => openTestGateway(variables(), { now: instance.clock.now }))
+  const locker = forEachTest(() => instance.locker(ed25519Identity()))
+  const urls = forEachTest(() => createFile(instance, locker, 'a.txt'))
 
   const at = ({ gateway }: TestGateway, url: string) => gateway.url + new URL(url).pathname
 
   it('AMB-24 concurrent uploads of one file leave one of them and release the others', async () => {
-    const before = await leftovers(house.gateway)
+    const before = await leftovers(instance.gateway)
     const bodies = Array.from({ length: 20 }, (_, i) => randomBytes(100_000 + i))
-    const answers = await Promise.all(bodies.map((body, i) => put(at(i % 2 ? house : other, urls.upload), body)))
+    const answers = await Promise.all(bodies.map((body, i) => put(at(i % 2 ? instance : other, urls.upload), body)))
     expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))
     const winner = sha256(new Uint8Array(await (await fetch(urls.download)).arrayBuffer()))
     expect(bodies.map(sha256)).toContain(winner)
-    const after = await leftovers(house.gateway)
+    const after = await leftovers(instance.gateway)
     expect([after.writing, after.incoming]).toEqual([[], []])
     expect(after.held.length - before.held.length).toBe(1)
     expect(after.released.length - before.released.length).toBe(19)
-    expect(after.held).toContain((await rowOf(house, locker, 'a.txt')).object_id)
+    expect(after.held).toContain((await rowOf(instance, locker, 'a.txt')).object_id)
 
-    house.clock.advance(3600)
-    while ((await sweepObjects(house.gateway.context)) > 0);
-    const swept = await leftovers(house.gateway)
+    instance.clock.advance(3600)
+    while ((await sweepObjects(instance.gateway.context)) > 0);
+    const swept = await leftovers(instance.gateway)
     expect([swept.released, swept.onDisk.toSorted()]).toEqual([[], swept.held.toSorted()])
   })
 
-  it('T-177 ADD-60 of uploads at once that may not replace a file, one is stored and the others change nothing', async () => {
-    const before = await leftovers(house.gateway)
+  it('T-17 ADD-60 of uploads at once that may not replace a file, one is stored and the others change nothing', async () => {
+    const before = await leftovers(instance.gateway)
     const bodies = Array.from({ length: 10 }, (_, i) => `upload ${i}`)
     // Each session has a file of its own beside the one that all of them want.
     const files = (i: number) => ({
@@ -53,13 +53,13 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
         { filename: `own-${i}.bin`, overwrite: false },
       ],
     })
-    const sessions = await Promise.all(bodies.map((_, i) => openTestSession(house, locker, files(i))))
+    const sessions = await Promise.all(bodies.map((_, i) => openTestSession(instance, locker, files(i))))
     await Promise.all(
       sessions.map(async (session, i) => {
         for (const file of [0, 1]) expect((await session.raw(0, bodies[i]!, { file })).status).toBe(200)
       }),
     )
-    const finalize = () => Promise.all(sessions.map((session, i) => session.at(i % 2 ? house : other).finalize()))
+    const finalize = () => Promise.all(sessions.map((session, i) => session.at(i % 2 ? instance : other).finalize()))
     const finalized = (await finalize()).map(({ body }) => body)
     const winner = finalized.findIndex(({ status }) => status === 'complete')
     for (const [i, { status, files }] of finalized.entries()) {
@@ -68,17 +68,17 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
       expect(files).toMatchObject([isWinner ? { ok: true } : { ok: false, error: 'PRECONDITION_FAILED' }, { ok: true }])
     }
     expect((await finalize()).map(({ body }) => body)).toEqual(finalized)
-    expect(String(await publicBytes(house, locker, 'wanted.bin'))).toBe(bodies[winner])
-    const after = await leftovers(house.gateway)
+    expect(String(await publicBytes(instance, locker, 'wanted.bin'))).toBe(bodies[winner])
+    const after = await leftovers(instance.gateway)
     expect([after.writing, after.incoming]).toEqual([[], []])
     expect(after.held.length - before.held.length).toBe(1 + bodies.length)
 
-    const alone = await openTestSession(house, locker, { files: [{ filename: 'lost.bin', overwrite: false }] })
+    const alone = await openTestSession(instance, locker, { files: [{ filename: 'lost.bin', overwrite: false }] })
     expect((await alone.raw(0, 'mine')).status).toBe(200)
     await locker.put('lost.bin', 'theirs')
     const lost = { status: 'failed', files: [{ ok: false, error: 'PRECONDITION_FAILED' }] }
     for (const _ of [1, 2]) expect((await alone.finalize()).body).toMatchObject(lost)
-    expect(String(await publicBytes(house, locker, 'lost.bin'))).toBe('theirs')
+    expect(String(await publicBytes(instance, locker, 'lost.bin'))).toBe('theirs')
 
     // Who comes later is told before the first byte.
     const late = await locker.call(['locker:write'], 'POST', '/upload-sessions', files(99))
@@ -101,14 +101,14 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
 
   it('AMB-24 uploads that race with a deletion are stored or refused, and a refused one leaves nothing', async () => {
     const uploads = Array.from({ length: 10 }, (_, i) =>
-      put(at(i % 2 ? house : other, urls.upload), randomBytes(300_000)),
+      put(at(i % 2 ? instance : other, urls.upload), randomBytes(300_000)),
     )
     const removal = fetch(at(other, urls.remove), { method: 'DELETE' })
     const statuses = (await Promise.all(uploads)).map(({ status }) => status)
     expect((await removal).status).toBe(200)
     expect(statuses.filter((status) => status !== 200 && status !== 404)).toEqual([])
-    const rows = await house.gateway.context.database.db.selectFrom('files').select('object_id').execute()
-    const after = await leftovers(house.gateway)
+    const rows = await instance.gateway.context.database.db.selectFrom('files').select('object_id').execute()
+    const after = await leftovers(instance.gateway)
     expect([after.writing, after.incoming]).toEqual([[], []])
     expect(after.held.toSorted()).toEqual(rows.flatMap(({ object_id }) => object_id ?? []).toSorted())
   })

@@ -9,21 +9,21 @@ import { createFile, errorOf, leftovers, put, rawUpload, rowOf, sha256 } from '.
 const MAX = 200_000
 const RECOVERY_DETAILS = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
 
-const house = forAllTests(() => openTestGateway({ MAX_UPLOAD_BYTES: String(MAX) }))
-const locker = forEachTest(() => house.locker(ed25519Identity()))
-const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
+const instance = forAllTests(() => openTestGateway({ MAX_UPLOAD_BYTES: String(MAX) }))
+const locker = forEachTest(() => instance.locker(ed25519Identity()))
+const urls = forEachTest(() => createFile(instance, locker, 'a.txt'))
 
 const textOf = async (url: string) => (await fetch(url)).text()
 
 /** Expects a refusal that leaves the file and the storage unchanged. */
 async function expectNothingChanged(attempt: (upload: string) => Promise<Response>, status: number, error: string) {
-  const [rowBefore, before] = [await rowOf(house, locker, 'a.txt'), await leftovers(house.gateway)]
+  const [rowBefore, before] = [await rowOf(instance, locker, 'a.txt'), await leftovers(instance.gateway)]
   const response = await attempt(urls.upload)
   const body = (await response.json()) as { error: string; details: unknown }
   expect([response.status, body.error]).toEqual([status, error])
   expect(body.details).toMatchObject(RECOVERY_DETAILS)
-  expect(await rowOf(house, locker, 'a.txt')).toEqual(rowBefore)
-  expect(await leftovers(house.gateway)).toEqual(before)
+  expect(await rowOf(instance, locker, 'a.txt')).toEqual(rowBefore)
+  expect(await leftovers(instance.gateway)).toEqual(before)
   return body
 }
 
@@ -34,7 +34,7 @@ it('SHORT-11 AMB-24 an upload is stored and awaits confirmation', async () => {
     { ok: true, locker_id: locker.lockerId, filename: 'a.txt', size_bytes: 5, status: 'awaiting_confirmation' },
   ])
   expect(response.headers.get('cache-control')).toBe('private, no-store')
-  expect(await rowOf(house, locker, 'a.txt')).toMatchObject({ content_hash: null, size_bytes: null })
+  expect(await rowOf(instance, locker, 'a.txt')).toMatchObject({ content_hash: null, size_bytes: null })
   expect(await textOf(urls.download)).toBe('hello')
 })
 
@@ -47,20 +47,20 @@ it('SHORT-05 SHORT-11 an upload URL works repeatedly, also without a length, and
 
 it('AMB-24 an upload over confirmed bytes clears their recorded hash', async () => {
   await locker.put('a.txt', 'hello')
-  const { object_id, content_hash } = await rowOf(house, locker, 'a.txt')
+  const { object_id, content_hash } = await rowOf(instance, locker, 'a.txt')
   expect(content_hash).toBe(`sha256:${sha256('hello')}`)
-  await createFile(house, locker, 'a.txt')
-  expect((await rowOf(house, locker, 'a.txt')).content_hash).toBe(content_hash)
+  await createFile(instance, locker, 'a.txt')
+  expect((await rowOf(instance, locker, 'a.txt')).content_hash).toBe(content_hash)
   await put(urls.upload, 'other')
-  expect(await rowOf(house, locker, 'a.txt')).toMatchObject({ content_hash: null, hash_recorded_at: null })
-  expect((await leftovers(house.gateway)).released).toContain(object_id)
+  expect(await rowOf(instance, locker, 'a.txt')).toMatchObject({ content_hash: null, hash_recorded_at: null })
+  expect((await leftovers(instance.gateway)).released).toContain(object_id)
   expect((await fetch(urls.download)).headers.get('etag')).toMatch(/^"object:[0-9a-f]{32}"$/)
 })
 
-it('AMB-24 FILE-09 SHORT-06 a new content type applies from the next upload, which must have it', async () => {
+it('FILE-09 SHORT-06 a new content type applies from the next upload, which must have it', async () => {
   await locker.put('typed.txt', 'hello')
   const type = 'application/pdf; v=1'
-  const { upload, download } = await createFile(house, locker, 'typed.txt', { contentType: type })
+  const { upload, download } = await createFile(instance, locker, 'typed.txt', { contentType: type })
   expect((await fetch(download)).headers.get('content-type')).toBe('text/plain')
   expect(await errorOf(await put(upload, 'pdf'))).toEqual([403, 'CONTENT_TYPE_MISMATCH'])
   expect((await put(upload, 'pdf', { 'content-type': 'Application/PDF;V="1"' })).status).toBe(200)
@@ -70,14 +70,14 @@ it('AMB-24 FILE-09 SHORT-06 a new content type applies from the next upload, whi
 it('SHORT-11 an upload is stored byte for byte: JSON and forms are not decoded', async () => {
   const bytes = Uint8Array.from({ length: 1024 }, (_, i) => i % 256)
   for (const contentType of ['application/json', 'application/x-www-form-urlencoded']) {
-    const { upload, download } = await createFile(house, locker, 'raw', { contentType })
+    const { upload, download } = await createFile(instance, locker, 'raw', { contentType })
     expect((await put(upload, bytes, { 'content-type': contentType })).status).toBe(200)
     expect(new Uint8Array(await (await fetch(download)).arrayBuffer())).toEqual(bytes)
   }
 })
 
 const OTHER_TYPES = ['text/html', 'text/plain; charset=utf-8', '', '*/*', 'é/x', 'a/b'.repeat(2000)]
-it.each(OTHER_TYPES)('SHORT-06 ERR-16 T-30 the type %j for text/plain is 403', async (sent) => {
+it.each(OTHER_TYPES)('SHORT-06 ERR-16 the type %j for text/plain is 403', async (sent) => {
   const headers = { 'content-type': Buffer.from(sent).toString('latin1') }
   const body = await expectNothingChanged((url) => put(url, 'x', headers), 403, 'CONTENT_TYPE_MISMATCH')
   expect(body).toMatchObject({ details: { expected: 'text/plain' } })
@@ -132,10 +132,10 @@ it('T-11 an upload with a contradictory or invalid length is refused', async () 
     const [answer] = await once(socket, 'data')
     expect(String(answer)).toMatch(/^HTTP\/1\.1 4(00|13) /)
   }
-  expect((await rowOf(house, locker, 'a.txt')).object_id).toBeNull()
+  expect((await rowOf(instance, locker, 'a.txt')).object_id).toBeNull()
 })
 
-it('AMB-47 an upload above the limit is 413, with or without a declared length', async () => {
+it('LIM-12 an upload above the limit is 413, with or without a declared length', async () => {
   const tooMuch = new Uint8Array(MAX + 1)
   const stream = () => new Blob([tooMuch]).stream()
   await expectNothingChanged((url) => put(url, tooMuch), 413, 'UPLOAD_TOO_LARGE')
@@ -143,18 +143,18 @@ it('AMB-47 an upload above the limit is 413, with or without a declared length',
   await expectNothingChanged((url) => put(`${url}?proxy=1`, stream()), 413, 'UPLOAD_TOO_LARGE')
 })
 
-it('AMB-47 an upload with a declared length above the limit is refused before its body arrives', async () => {
+it('LIM-12 an upload with a declared length above the limit is refused before its body arrives', async () => {
   const socket = rawUpload(urls.upload, ['Content-Type: text/plain', `Content-Length: ${5 * 1024 ** 4}`])
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 413 .*UPLOAD_TOO_LARGE/s)
 })
 
-it('AMB-47 an upload may have exactly the maximum size', async () => {
+it('LIM-12 an upload may have exactly the maximum size', async () => {
   const bytes = new Uint8Array(MAX)
   for (const body of [bytes, new Blob([bytes]).stream()])
     expect(await (await put(urls.upload, body)).json()).toMatchObject({ size_bytes: MAX })
 })
 
-it('AMB-47 a client that sends far more than the limit still gets the answer 413', { tags: ['nightly'] }, async () => {
+it('LIM-12 a client that sends far more than the limit still gets the answer 413', { tags: ['nightly'] }, async () => {
   for (const headers of [{ 'content-length': String(64 * 1_048_576) }, {}] as Record<string, string>[]) {
     const request = httpRequest(urls.upload, { method: 'PUT', headers: { 'content-type': 'text/plain', ...headers } })
     request.on('error', () => {})
@@ -163,5 +163,5 @@ it('AMB-47 a client that sends far more than the limit still gets the answer 413
     expect(response.statusCode).toBe(413)
     request.destroy()
   }
-  await expect.poll(async () => (await leftovers(house.gateway)).incoming).toEqual([])
+  await expect.poll(async () => (await leftovers(instance.gateway)).incoming).toEqual([])
 })

@@ -9,19 +9,19 @@ import { startGatewayProcess } from '../../gateway-process.ts'
 import { newFolder } from '../http/object-stores.ts'
 import { publicBytes } from '../http/sessions/sessions.ts'
 import { sha256 } from '../http/transfers.ts'
-import { openS3House } from '../s3/s3-house.ts'
+import { openS3Gateway } from '../s3/s3-gateway.ts'
 import { openLine } from './line.ts'
 import { CHUNK, create, send, tusToken, whole } from './uploads.ts'
 
 const MB = 1_000_000
 
 forEachDatabase('tus uploads', (database) => {
-  it('T-99 ADD-46 after kill -9 what was acknowledged is there, and a stock client goes on from it', async () => {
+  it('T-98 ADD-46 after kill -9 what was acknowledged is there, and a stock client goes on from it', async () => {
     const folder = await newFolder()
     const line = await openLine()
     onTestFinished(line.close)
     const variables = { DATABASE_URL: database.url, DATA_DIR: folder, BASE_URL: line.url }
-    const first = await openS3House(variables)
+    const first = await openS3Gateway(variables)
     const locker = await first.locker(ed25519Identity())
     const token = await tusToken(locker)
     await first.close()
@@ -47,10 +47,10 @@ forEachDatabase('tus uploads', (database) => {
           if (acknowledged < 6 * MB) return
           void program
             .kill()
-            .then(() => openS3House(variables))
-            .then((house) => {
-              successor = house
-              line.target = house.gateway.url
+            .then(() => openS3Gateway(variables))
+            .then((instance) => {
+              successor = instance
+              line.target = instance.gateway.url
             })
             .catch(reject)
         },
@@ -67,17 +67,22 @@ forEachDatabase('tus uploads', (database) => {
     expect(await publicBytes(successor as unknown as TestGateway, locker, 'survivor')).toEqual(bytes)
   })
 
-  it('T-99 ADD-46 two gateways take the chunks of one upload in turn, and of two at once one counts', async () => {
+  it('T-98 ADD-46 two gateways take the chunks of one upload in turn, and of two at once one counts', async () => {
     const folder = await newFolder()
     const variables = { DATABASE_URL: database.url, DATA_DIR: folder, BASE_URL: 'https://gateway.example' }
-    const houses = [await openS3House(variables), await openS3House(variables)] as const
+    const instances = [await openS3Gateway(variables), await openS3Gateway(variables)] as const
     onTestFinished(async () => {
-      for (const house of houses) await house.close()
+      for (const instance of instances) await instance.close()
     })
-    const locker = await houses[0].locker(ed25519Identity())
+    const locker = await instances[0].locker(ed25519Identity())
     const bytes = randomBytes(20 * MB)
-    const { url } = await create(houses[0], locker, await tusToken(locker), whole(bytes.length, { filename: 'shared' }))
-    const at = (i: number) => houses[i % 2]!.gateway.url + new URL(url).pathname
+    const { url } = await create(
+      instances[0],
+      locker,
+      await tusToken(locker),
+      whole(bytes.length, { filename: 'shared' }),
+    )
+    const at = (i: number) => instances[i % 2]!.gateway.url + new URL(url).pathname
     const patch = (i: number, offset: number, chunk: Uint8Array) =>
       send(at(i), 'PATCH', { ...CHUNK, 'upload-offset': `${offset}` }, chunk)
     let offset = 0
@@ -94,6 +99,6 @@ forEachDatabase('tus uploads', (database) => {
       const onSuccess = () => resolve()
       new Upload(bytes, { uploadUrl: at(1), chunkSize: 4 * MB, retryDelays: [], onError: reject, onSuccess }).start()
     })
-    expect(await publicBytes(houses[0], locker, 'shared')).toEqual(bytes)
+    expect(await publicBytes(instances[0], locker, 'shared')).toEqual(bytes)
   })
 })

@@ -7,23 +7,23 @@ import { createTokenSealer } from '../../../src/auth/sealed-tokens.ts'
 import { listed, publicBytes } from '../http/sessions/sessions.ts'
 import { CHUNK, create, here, metadata, send, type TestUpload, tusToken, whole } from './uploads.ts'
 
-const house = forAllTests(openTestGateway)
-const locker = forEachTest(() => house.locker(ed25519Identity()))
+const instance = forAllTests(openTestGateway)
+const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
 const named = (filename: string, length: number) => whole(length, { filename })
 const post = async (headers: Record<string, string>, body?: string) => {
   const token = headers['x-upload-token'] ?? (await tusToken(locker))
-  const url = `${house.gateway.url}/v1/lockers/${locker.lockerId}/tus`
+  const url = `${instance.gateway.url}/v1/lockers/${locker.lockerId}/tus`
   return send(url, 'POST', { ...headers, 'x-upload-token': token }, body)
 }
 const begun = async (headers: Record<string, string>, body?: string) =>
-  create(house, locker, await tusToken(locker), headers, body)
+  create(instance, locker, await tusToken(locker), headers, body)
 
 async function offsetOf(upload: TestUpload): Promise<number> {
   return Number((await upload.head()).headers['upload-offset'])
 }
 
-it('T-99 what arrived before a connection broke is kept, and the upload goes on from there', async () => {
+it('T-98 what arrived before a connection broke is kept, and the upload goes on from there', async () => {
   const bytes = randomBytes(600_000)
   const upload = await begun(named('cut', 600_000))
   const head = { ...CHUNK, 'tus-resumable': '1.0.0', 'upload-offset': '0', 'content-length': '600000' }
@@ -36,17 +36,17 @@ it('T-99 what arrived before a connection broke is kept, and the upload goes on 
   offset = await offsetOf(upload)
   expect(offset).toBeLessThanOrEqual(400_000)
   expect((await upload.patch(offset, bytes.subarray(offset))).status).toBe(204)
-  expect(await publicBytes(house, locker, 'cut')).toEqual(bytes)
+  expect(await publicBytes(instance, locker, 'cut')).toEqual(bytes)
 })
 
-it('T-99 of two chunks at the same offset at most one counts, and no byte is mixed', async () => {
+it('T-98 of two chunks at the same offset at most one counts, and no byte is mixed', async () => {
   const [a, b] = [Buffer.alloc(300_000, 'a'), Buffer.alloc(300_000, 'b')]
   const upload = await begun(named('race', 300_000))
   const replies = await Promise.all([upload.patch(0, a), upload.patch(0, b)])
   const offset = await offsetOf(upload)
   for (const { status } of replies) expect([204, 409, 403]).toContain(status)
   if (offset < 300_000) await upload.patch(offset, a.subarray(offset))
-  const stored = await publicBytes(house, locker, 'race')
+  const stored = await publicBytes(instance, locker, 'race')
   expect(stored.length).toBe(300_000)
   // Requests write one after the other, so there is one border at most.
   expect(stored.toString().replace(/(.)\1+/g, '$1').length).toBeLessThanOrEqual(2)
@@ -54,7 +54,7 @@ it('T-99 of two chunks at the same offset at most one counts, and no byte is mix
 
 type Refusal = [status: number, headers: Record<string, string>, body?: string]
 
-it('T-99 wrong offsets, types, versions and lengths are refused, and change nothing', async () => {
+it('T-98 wrong offsets, types, versions and lengths are refused, and change nothing', async () => {
   const upload = await begun(named('refused', 10))
   const refusals: Refusal[] = [
     [409, { 'upload-offset': '1' }],
@@ -78,7 +78,7 @@ it('T-99 wrong offsets, types, versions and lengths are refused, and change noth
   expect(await offsetOf(upload)).toBe(0)
 })
 
-it('T-99 creations that make no sense are refused', async () => {
+it('T-98 creations that make no sense are refused', async () => {
   const keys = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`k${i}`, 'x']))
   const refusals: Refusal[] = [
     [422, { 'upload-length': '' }],
@@ -103,24 +103,24 @@ it('T-99 creations that make no sense are refused', async () => {
   }
 })
 
-it('T-99 only a token of this locker, key and time creates uploads', async () => {
-  const foreign = await tusToken(await house.locker(ed25519Identity()))
+it('T-98 only a token of this locker, key and time creates uploads', async () => {
+  const foreign = await tusToken(await instance.locker(ed25519Identity()))
   const token = await tusToken(locker, { ttl_min: 1 })
   for (const bad of ['x', foreign, `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`]) {
     const refused = await post({ 'upload-length': '5', 'x-upload-token': bad })
     expect(refused).toMatchObject({ status: 401, error: 'UPLOAD_TOKEN_INVALID' })
   }
-  const upload = await create(house, locker, token, named('in-time', 4))
-  house.clock.advance(61)
+  const upload = await create(instance, locker, token, named('in-time', 4))
+  instance.clock.advance(61)
   expect((await post({ 'upload-length': '5', 'x-upload-token': token })).status).toBe(401)
   expect((await upload.patch(0, 'time')).status).toBe(204)
 })
 
-it('T-99 a removed operator creates and continues nothing', async () => {
+it('T-98 a removed operator creates and continues nothing', async () => {
   const operator = ed25519Identity()
   await locker.call(['locker:admin'], 'POST', '/operators', { pubkey: operator.identity })
   const theirs = await tusToken(locker, {}, operator)
-  const upload = await create(house, locker, theirs, named('theirs', 10))
+  const upload = await create(instance, locker, theirs, named('theirs', 10))
   expect((await upload.patch(0, '01234')).status).toBe(204)
   await locker.call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)
   expect((await post({ 'upload-length': '5', 'x-upload-token': theirs })).status).toBe(401)
@@ -128,12 +128,12 @@ it('T-99 a removed operator creates and continues nothing', async () => {
   expect(await listed(locker, 'theirs')).toBeUndefined()
 })
 
-it('T-99 a prefix holds, whatever the client calls its files', async () => {
+it('T-98 a prefix holds, whatever the client calls its files', async () => {
   const confined = await tusToken(locker, { prefix: 'inbox/' })
   const given = [{ filename: 'a' }, { filename: 'a', relativePath: '/b/a' }, { filename: 'c', relativePath: '/' }, {}]
   const names = ['inbox/a', 'inbox/b/a', 'inbox/c', expect.stringMatching(/^inbox\/file_[0-9a-f]{16}$/)]
   for (const [i, pairs] of given.entries()) {
-    const { created } = await create(house, locker, confined, { 'upload-length': '1', ...metadata(pairs) })
+    const { created } = await create(instance, locker, confined, { 'upload-length': '1', ...metadata(pairs) })
     expect(created.headers['svc-filename']).toEqual(names[i])
   }
   for (const prefix of ['../../', 'inbox', '/', 'inbox//', '.inbox/', `${'a'.repeat(255)}`]) {
@@ -142,12 +142,12 @@ it('T-99 a prefix holds, whatever the client calls its files', async () => {
   }
 })
 
-it('T-99 a name that the gateway makes up keeps to the rules below any prefix', async () => {
+it('T-98 a name that the gateway makes up keeps to the rules below any prefix', async () => {
   const token = await tusToken(locker, { prefix: `${'ä'.repeat(248)}/` })
   expect(await post({ 'upload-length': '1', 'x-upload-token': token })).toMatchObject({ status: 422 })
 })
 
-it('ADD-60 T-99 a token for a folder creates new names only, unless its maker allowed more', async () => {
+it('ADD-60 T-98 a token for a folder creates new names only, unless its maker allowed more', async () => {
   await locker.put('inbox/theirs', 'before')
   const inbox = await tusToken(locker, { prefix: 'inbox/' })
   const send = (token: string, filename: string, more: Record<string, string> = {}) =>
@@ -158,19 +158,19 @@ it('ADD-60 T-99 a token for a folder creates new names only, unless its maker al
   expect(taken).toMatchObject({ status: 412, headers: { 'tus-resumable': '1.0.0' } })
   const next = { layer: 'gateway', next_best_method: 'POST /v1/lockers/{locker_id}/tus' }
   expect(JSON.parse(taken.text).details).toMatchObject({ ...next, filename: 'inbox/new' })
-  expect((await publicBytes(house, locker, 'inbox/theirs')).toString()).toBe('before')
+  expect((await publicBytes(instance, locker, 'inbox/theirs')).toString()).toBe('before')
 
   expect(await send(await tusToken(locker, { prefix: 'inbox/', overwrite: true }), 'theirs')).toMatchObject({
     status: 201,
   })
-  expect((await publicBytes(house, locker, 'inbox/theirs')).toString()).toBe('mine')
+  expect((await publicBytes(instance, locker, 'inbox/theirs')).toString()).toBe('mine')
   expect(await send(await tusToken(locker, { overwrite: false }), 'inbox/theirs')).toMatchObject({ status: 412 })
   expect(await send(await tusToken(locker), 'inbox/theirs')).toMatchObject({ status: 201 })
 })
 
-it('ADD-60 T-99 a token of a release before goes on below its prefix, and replaces nothing there', async () => {
-  const { signers, randomBytes } = house.gateway.context
-  const expires = Math.floor(house.clock.now() / 1000) + 60
+it('ADD-60 T-98 a token of a release before goes on below its prefix, and replaces nothing there', async () => {
+  const { signers, randomBytes } = instance.gateway.context
+  const expires = Math.floor(instance.clock.now() / 1000) + 60
   const sealed = { locker: locker.lockerId, key: locker.owner.identity, epoch: 0, prefix: 'in-', expires }
   const earlier = createTokenSealer(signers.shortUrl, 'svc/tus-tokens/v1', randomBytes).seal(sealed)
   const send = () => post({ ...named('x', 4), ...CHUNK, 'x-upload-token': earlier }, 'mine')
@@ -178,12 +178,12 @@ it('ADD-60 T-99 a token of a release before goes on below its prefix, and replac
   expect(await send()).toMatchObject({ status: 412, error: 'PRECONDITION_FAILED' })
 })
 
-it('ADD-60 T-99 the first of two uploads of a name is kept, whichever way the second ends', async () => {
+it('ADD-60 T-98 the first of two uploads of a name is kept, whichever way the second ends', async () => {
   const inbox = await tusToken(locker, { prefix: 'inbox/' })
-  const second = await create(house, locker, inbox, named('raced', 4))
+  const second = await create(instance, locker, inbox, named('raced', 4))
   const partial = { 'upload-concat': 'partial', 'upload-length': '4', ...CHUNK }
-  const piece = await create(house, locker, inbox, partial, 'join')
-  expect((await (await create(house, locker, inbox, named('raced', 4))).patch(0, 'main')).status).toBe(204)
+  const piece = await create(instance, locker, inbox, partial, 'join')
+  expect((await (await create(instance, locker, inbox, named('raced', 4))).patch(0, 'main')).status).toBe(204)
   const late = await second.patch(0, 'late')
   expect([late.status, late.error]).toEqual([412, 'PRECONDITION_FAILED'])
   expect((await second.head()).status).toBe(410)
@@ -193,22 +193,22 @@ it('ADD-60 T-99 the first of two uploads of a name is kept, whichever way the se
     'x-upload-token': inbox,
   })
   expect(joined).toMatchObject({ status: 412, error: 'PRECONDITION_FAILED' })
-  expect((await publicBytes(house, locker, 'inbox/raced')).toString()).toBe('main')
+  expect((await publicBytes(instance, locker, 'inbox/raced')).toString()).toBe('main')
 })
 
-it('T-99 an upload ends by the clock, and is found by nobody who guesses', async () => {
+it('T-98 an upload ends by the clock, and is found by nobody who guesses', async () => {
   const upload = await begun(named('slow', 10))
   await upload.patch(0, '01234')
-  house.clock.advance(86_400)
+  instance.clock.advance(86_400)
   expect([(await upload.head()).status, (await upload.patch(5, '5')).status]).toEqual([410, 410])
   for (const id of ['x', 'A'.repeat(43), 'A'.repeat(44)])
-    expect((await send(`${house.gateway.url}/v1/tus/${id}`, 'HEAD')).status).toBe(404)
+    expect((await send(`${instance.gateway.url}/v1/tus/${id}`, 'HEAD')).status).toBe(404)
 })
 
-it('T-99 partial uploads of others, unfinished, repeated or too many are not joined', async () => {
+it('T-98 partial uploads of others, unfinished, repeated or too many are not joined', async () => {
   const partial = { 'upload-concat': 'partial', 'upload-length': '3' }
-  const other = await house.locker(ed25519Identity())
-  const theirs = await create(house, other, await tusToken(other), { ...partial, ...CHUNK }, 'abc')
+  const other = await instance.locker(ed25519Identity())
+  const theirs = await create(instance, other, await tusToken(other), { ...partial, ...CHUNK }, 'abc')
   const [open, whole] = [await begun(partial), await begun(named('w', 3))]
   const mine = await begun({ ...partial, ...CHUNK }, 'abc')
   const final = (...urls: string[]) =>
@@ -218,7 +218,7 @@ it('T-99 partial uploads of others, unfinished, repeated or too many are not joi
     await final(mine.url, open.url),
     await final(mine.url, whole.url),
     await final(mine.url, mine.url),
-    await final(mine.url, `${house.gateway.url}/v1/tus/${'A'.repeat(43)}`),
+    await final(mine.url, `${instance.gateway.url}/v1/tus/${'A'.repeat(43)}`),
     await final(),
     await final(...Array.from({ length: 101 }, (_, i) => `/v1/tus/${`${i}`.padStart(43, 'A')}`)),
     await final('https://example.com/else'),
@@ -229,14 +229,14 @@ it('T-99 partial uploads of others, unfinished, repeated or too many are not joi
   const joined = await final(mine.url)
   expect([joined.status, joined.headers['upload-offset']]).toEqual([201, '3'])
   expect((await final(mine.url, open.url)).status).toBe(400)
-  expect(here(house, joined.headers.location as string)).not.toBe(mine.url)
+  expect(here(instance, joined.headers.location as string)).not.toBe(mine.url)
 })
 
-it('T-99 the URL of an upload opens no upload session', async () => {
+it('T-98 the URL of an upload opens no upload session', async () => {
   const { url } = await begun(named('apart', 10))
-  const rows = house.gateway.context.database.db.selectFrom('upload_sessions').select('session_id')
+  const rows = instance.gateway.context.database.db.selectFrom('upload_sessions').select('session_id')
   const { session_id } = await rows.where('locker_id', '=', locker.lockerId).executeTakeFirstOrThrow()
   const headers = { 'x-upload-token': url.slice(url.lastIndexOf('/') + 1) }
-  const { status } = await house.send('POST', `/v1/upload-sessions/${session_id}/finalize`, undefined, headers)
+  const { status } = await instance.send('POST', `/v1/upload-sessions/${session_id}/finalize`, undefined, headers)
   expect([401, 404]).toContain(status)
 })

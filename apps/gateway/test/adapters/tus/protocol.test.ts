@@ -9,17 +9,17 @@ import { sha256 } from '../http/transfers.ts'
 import { CHUNK, create, metadata, send, tusToken, whole } from './uploads.ts'
 
 forEachDatabase('tus', (database) => {
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, FILE_LIMITS: 'part_bytes=1000' }))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, FILE_LIMITS: 'part_bytes=1000' }))
+  const locker = forEachTest(() => instance.locker(ed25519Identity()))
   const begin = async (headers: Record<string, string>, body?: string) =>
-    create(house, locker, await tusToken(locker), headers, body)
+    create(instance, locker, await tusToken(locker), headers, body)
   const partsOfLocker = () => {
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     const parts = db.selectFrom('upload_parts as p').innerJoin('upload_sessions as s', 's.session_id', 'p.session_id')
     return parts.select('p.part_index').where('s.locker_id', '=', locker.lockerId).execute()
   }
 
-  it('T-99 ADD-46 an upload in chunks becomes a stored file with its hash', async () => {
+  it('T-98 ADD-46 an upload in chunks becomes a stored file with its hash', async () => {
     const bytes = randomBytes(2500)
     const filename = 'a b/ü.bin'
     const pairs = { filename, filetype: 'image/png' }
@@ -27,7 +27,7 @@ forEachDatabase('tus', (database) => {
     const upload = await begin(whole(2500, pairs))
     const { headers } = upload.created
     expect(headers).toMatchObject({ ...named, 'tus-resumable': '1.0.0', 'upload-offset': '0' })
-    const base = house.gateway.context.config.http.baseUrl
+    const base = instance.gateway.context.config.http.baseUrl
     expect(headers.location).toMatch(new RegExp(`^${base}/v1/tus/[A-Za-z0-9_-]{43}$`))
     expect(Date.parse(headers['upload-expires'] ?? '')).toBe(Date.parse('2026-09-02T12:00:00Z'))
 
@@ -43,12 +43,12 @@ forEachDatabase('tus', (database) => {
     expect(last.headers).toMatchObject({ ...named, 'upload-offset': '2500', 'svc-content-hash': content_hash })
     const file = { size_bytes: 2500, content_hash, content_type: 'image/png', status: 'confirmed' }
     expect(await listed(locker, filename)).toMatchObject(file)
-    expect(await publicBytes(house, locker, filename)).toEqual(bytes)
+    expect(await publicBytes(instance, locker, filename)).toEqual(bytes)
     expect((await upload.head()).headers['upload-offset']).toBe('2500')
     expect(JSON.parse((await send(upload.url, 'GET')).text)).toMatchObject({ state: 'stored', offset: 2500 })
   })
 
-  it('T-99 an upload may bring its first bytes, all of them, or have none', async () => {
+  it('T-98 an upload may bring its first bytes, all of them, or have none', async () => {
     const some = await begin({ ...whole(10, { filename: 'some' }), ...CHUNK }, '01234')
     expect(some.created.headers['upload-offset']).toBe('5')
     expect((await some.patch(5, '56789')).headers['svc-content-hash']).toBe(`sha256:${sha256('0123456789')}`)
@@ -59,7 +59,7 @@ forEachDatabase('tus', (database) => {
     expect(await listed(locker, 'none')).toMatchObject({ size_bytes: 0, status: 'confirmed' })
   })
 
-  it('T-99 a deferred length may come with any chunk, also after the last byte, and only once', async () => {
+  it('T-98 a deferred length may come with any chunk, also after the last byte, and only once', async () => {
     const deferred = (filename: string) => begin({ 'upload-defer-length': '1', ...metadata({ filename }) })
     const upload = await deferred('later')
     expect((await upload.head()).headers['upload-defer-length']).toBe('1')
@@ -74,7 +74,7 @@ forEachDatabase('tus', (database) => {
     expect((await other.patch(2, '34', { 'upload-length': '4' })).headers['svc-content-hash']).toBeDefined()
   })
 
-  it('T-99 a chunk with a wrong checksum is dropped, with a right one it counts', async () => {
+  it('T-98 a chunk with a wrong checksum is dropped, with a right one it counts', async () => {
     const upload = await begin(whole(4000, { filename: 'checked' }))
     const chunk = randomBytes(1000)
     const bytes = Buffer.concat([chunk, chunk, chunk, chunk])
@@ -92,10 +92,10 @@ forEachDatabase('tus', (database) => {
       expect((await upload.head()).headers['upload-offset']).toBe(`${i * 1000}`)
       expect((await upload.patch(i * 1000, chunk, { 'upload-checksum': checksum })).status).toBe(204)
     }
-    expect(await publicBytes(house, locker, 'checked')).toEqual(bytes)
+    expect(await publicBytes(instance, locker, 'checked')).toEqual(bytes)
   })
 
-  it('T-99 a file that is not what expected_hash promises is not stored', async () => {
+  it('T-98 a file that is not what expected_hash promises is not stored', async () => {
     const pairs = { filename: 'promised', expected_hash: sha256('right') }
     const wrong = await begin(whole(5, pairs))
     expect(await wrong.patch(0, 'wrong')).toMatchObject({ status: 460, error: 'TUS_CHECKSUM_MISMATCH' })
@@ -106,7 +106,7 @@ forEachDatabase('tus', (database) => {
     expect(await listed(locker, 'promised')).toMatchObject({ status: 'confirmed' })
   })
 
-  it('T-99 an upload that is given up is gone, and leaves nothing', async () => {
+  it('T-98 an upload that is given up is gone, and leaves nothing', async () => {
     const upload = await begin(whole(5000, { filename: 'given-up' }))
     await upload.patch(0, randomBytes(2500))
     expect(await send(upload.url, 'DELETE')).toMatchObject({ status: 204 })
@@ -114,7 +114,7 @@ forEachDatabase('tus', (database) => {
     expect(await partsOfLocker()).toEqual([])
   })
 
-  it('T-99 partial uploads are joined once, and the same request again finds the same upload', async () => {
+  it('T-98 partial uploads are joined once, and the same request again finds the same upload', async () => {
     const parts = [randomBytes(2300), randomBytes(10), randomBytes(1000)]
     const urls: string[] = []
     for (const part of parts) {
@@ -128,14 +128,14 @@ forEachDatabase('tus', (database) => {
     const joined = await begin(final)
     const content = `sha256:${sha256(Buffer.concat(parts))}`
     expect(joined.created.headers).toMatchObject({ 'upload-offset': '3310', 'svc-content-hash': content })
-    expect(await publicBytes(house, locker, 'joined')).toEqual(Buffer.concat(parts))
+    expect(await publicBytes(instance, locker, 'joined')).toEqual(Buffer.concat(parts))
     expect((await begin(final)).url).toBe(joined.url)
     const head = await joined.head()
     expect(head.headers).toMatchObject({ 'upload-concat': final['upload-concat'], 'upload-length': '3310' })
     expect(await joined.patch(3310, 'x')).toMatchObject({ status: 403, error: 'TUS_UPLOAD_FINISHED' })
   })
 
-  it('T-99 environments without PATCH and DELETE override the method', async () => {
+  it('T-98 environments without PATCH and DELETE override the method', async () => {
     const upload = await begin(whole(3, { filename: 'overridden' }))
     const override = (method: string, more = {}) => ({ 'x-http-method-override': method, ...more })
     const patch = override('PATCH', { ...CHUNK, 'upload-offset': '0' })
@@ -145,8 +145,8 @@ forEachDatabase('tus', (database) => {
     expect((await send(other.url, 'POST', override('PUT'))).status).toBe(405)
   })
 
-  it('T-99 OPTIONS tells what the gateway can do, to programs and to browsers', async () => {
-    const { gateway } = house
+  it('T-98 OPTIONS tells what the gateway can do, to programs and to browsers', async () => {
+    const { gateway } = instance
     for (const path of [`/v1/lockers/${locker.lockerId}/tus`, '/v1/tus/x']) {
       const { status, headers } = await send(gateway.url + path, 'OPTIONS', { 'tus-resumable': '' })
       expect(status).toBe(204)
@@ -162,13 +162,13 @@ forEachDatabase('tus', (database) => {
     }
   })
 
-  it('T-99 many tiny chunks leave few parts and the right file', { tags: ['nightly'] }, async () => {
+  it('T-98 many tiny chunks leave few parts and the right file', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(700)
     const upload = await begin(whole(1000, { filename: 'tiny' }))
     for (let i = 0; i < 150; i++) expect((await upload.patch(i, bytes.subarray(i, i + 1))).status).toBe(204)
     expect((await partsOfLocker()).length).toBeLessThan(64)
     await upload.patch(150, bytes.subarray(150))
     await upload.patch(700, bytes.subarray(0, 300))
-    expect(await publicBytes(house, locker, 'tiny')).toEqual(Buffer.concat([bytes, bytes.subarray(0, 300)]))
+    expect(await publicBytes(instance, locker, 'tiny')).toEqual(Buffer.concat([bytes, bytes.subarray(0, 300)]))
   })
 })

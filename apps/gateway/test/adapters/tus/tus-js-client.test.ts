@@ -10,12 +10,12 @@ import { openLine } from './line.ts'
 import { tusToken } from './uploads.ts'
 
 const line = forAllTests(openLine)
-const house = forAllTests(async () => {
+const instance = forAllTests(async () => {
   const opened = await openTestGateway({ BASE_URL: line.url })
   line.target = opened.gateway.url
   return opened
 })
-const locker = forAllTests(() => house.locker(ed25519Identity()))
+const locker = forAllTests(() => instance.locker(ed25519Identity()))
 
 /** Uploads with the stock client, and expects the file to be stored; resolves to the methods of its requests. */
 async function upload(bytes: Buffer, filename: string, options: UploadOptions, source: Buffer | Readable = bytes) {
@@ -35,11 +35,11 @@ async function upload(bytes: Buffer, filename: string, options: UploadOptions, s
     onTestFinished(() => void client.abort())
     client.start()
   })
-  expect(await publicBytes(house, locker, filename)).toEqual(bytes)
+  expect(await publicBytes(instance, locker, filename)).toEqual(bytes)
   return requests
 }
 
-it('T-99 ADD-46 tus-js-client uploads in one request, in chunks, with its first bytes, and a stream', async () => {
+it('T-98 ADD-46 tus-js-client uploads in one request, in chunks, with its first bytes, and a stream', async () => {
   const bytes = randomBytes(3_000_000)
   expect(await upload(bytes, 'one', {})).toEqual(['POST', 'PATCH'])
   expect(await upload(bytes, 'chunks', { chunkSize: 1_000_000 })).toEqual(['POST', 'PATCH', 'PATCH', 'PATCH'])
@@ -50,7 +50,7 @@ it('T-99 ADD-46 tus-js-client uploads in one request, in chunks, with its first 
   expect((await upload(bytes, 'stream', deferred, source))[0]).toBe('POST')
 })
 
-it('T-99 ADD-46 parallel uploads are joined in their order', { tags: ['nightly'] }, async () => {
+it('T-98 ADD-46 parallel uploads are joined in their order', { tags: ['nightly'] }, async () => {
   const requests = await upload(randomBytes(5_000_003), 'parallel', { parallelUploads: 4 })
   expect(requests.filter((method) => method === 'POST')).toHaveLength(5)
 })

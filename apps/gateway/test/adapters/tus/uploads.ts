@@ -61,16 +61,16 @@ export function here({ gateway }: TestGateway, url: string): string {
 }
 
 export async function create(
-  house: TestGateway,
+  instance: TestGateway,
   locker: TestLocker,
   token: string,
   headers: Headers,
   body?: Uint8Array | string,
 ) {
-  const endpoint = `${house.gateway.url}/v1/lockers/${locker.lockerId}/tus`
+  const endpoint = `${instance.gateway.url}/v1/lockers/${locker.lockerId}/tus`
   const created = await send(endpoint, 'POST', { 'x-upload-token': token, ...headers }, body)
   expect(created.status, created.text).toBe(201)
-  const url = here(house, created.headers.location as string)
+  const url = here(instance, created.headers.location as string)
   return {
     url,
     created,

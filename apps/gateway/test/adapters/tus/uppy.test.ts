@@ -43,13 +43,13 @@ it('ADD-46 Uppy uploads from a page of another origin, and reads the hash of the
 }, async () => {
   const tab = await openPage()
   const line = await openLine()
-  const house = await openTestGateway({ BASE_URL: line.url })
-  line.target = house.gateway.url
+  const instance = await openTestGateway({ BASE_URL: line.url })
+  line.target = instance.gateway.url
   onTestFinished(async () => {
-    await house.close()
+    await instance.close()
     line.close()
   })
-  const locker = await house.locker(ed25519Identity())
+  const locker = await instance.locker(ed25519Identity())
   await tab.addScriptTag({ content: await bundled() })
   const task = {
     endpoint: `${line.url}/v1/lockers/${locker.lockerId}/tus`,
@@ -60,5 +60,5 @@ it('ADD-46 Uppy uploads from a page of another origin, and reads the hash of the
   const uploaded = { successful: 1, failed: [], hash: `sha256:${sha256(bytes)}` }
   expect(await tab.evaluate((given) => page.upload(given), task)).toEqual(uploaded)
   expect(await listed(locker, 'from-page.bin')).toMatchObject({ content_type: 'image/x-test', status: 'confirmed' })
-  expect(await publicBytes(house, locker, 'from-page.bin')).toEqual(bytes)
+  expect(await publicBytes(instance, locker, 'from-page.bin')).toEqual(bytes)
 })

@@ -34,7 +34,7 @@ describe('an exported record', () => {
     expect(isManifestSignedBy(key, record.merkle_root, record.manifest_signature)).toBe(true)
   })
 
-  it('ATT-01 MERK-04 AMB-83 has its files sorted, with hash prefix and content type, and without storage details', async () => {
+  it('ATT-01 MERK-04 has its files sorted, with hash prefix and content type, and without storage details', async () => {
     const [first, second] = good.files
     const files = [
       { ...second, content_type: undefined, provider: 'arweave', provider_ref: 'x', uploaded_at: null },
@@ -152,7 +152,7 @@ describe('an anchor of the oracle era', () => {
     expect(await problemOf({ ...vectorRecord, oracle_slot: null, oracle_tx: null })).toBeNull()
   })
 
-  it('AMB-38 must be present if the record is complete, unless oracle_tx is', async () => {
+  it('ATT-23 must be present if the record is complete, unless oracle_tx is', async () => {
     const { anchor: _, ...without } = vectorRecord
     const complete = { ...without, attestation_status: 'complete' }
     expect(await problemOf(complete)).toBeNull()

@@ -118,7 +118,7 @@ const OLDER = {
   anchor: { type: 'oracle_v2', chain: 'solana:x', tx: TX, slot: 5, account: null, envelope_version: 1 },
 }
 
-it('T-129 T-130 no made-up input breaks the rules of exports', async () => {
+it('T-129 no made-up input breaks the rules of exports', async () => {
   const { anchor: _, ...old } = OLDER
   expect(
     await problemWith({

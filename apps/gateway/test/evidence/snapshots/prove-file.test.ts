@@ -45,13 +45,13 @@ forEachDatabase('a proof from a snapshot', (database) => {
     }
   }
 
-  it.each(SMALL)('MERK-18 MERK-19 MERK-20 equals that of the plain tree, for every file of %i', async (count) => {
+  it.each(SMALL)('MERK-18 MERK-20 equals that of the plain tree, for every file of %i', async (count) => {
     const files = manyFiles(count)
     await expectProofs(files, [...files.keys()])
   })
 
   it.each(LARGE)(
-    'MERK-18 MERK-19 MERK-20 equals that of the plain tree, for the first, the last and files at block borders of %i',
+    'MERK-18 MERK-20 equals that of the plain tree, for the first, the last and files at block borders of %i',
     async (count) => {
       const picks = [0, 1, 2, 100, 511, 512, 1022, 1023, 1024, 1025, 2046, 2047, 2048, 4095, 4096, count - 2, count - 1]
       await expectProofs(manyFiles(count), [...new Set(picks.filter((pick) => pick < count))])

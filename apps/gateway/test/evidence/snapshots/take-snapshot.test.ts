@@ -8,7 +8,7 @@ import { anyFiles, fileNamed, manyFiles } from './snapshot-files.ts'
 import { filesIn, insert, objectOf, openTestLocker } from './snapshot-locker.ts'
 
 forEachDatabase('a snapshot of a locker', (database) => {
-  it('MERK-04 EVID-02 AMB-83 stores any files unchanged and in code-point order', async () => {
+  it('EVID-02 ATT-01 stores any files unchanged and in code-point order', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, fc.nat(), async (files, salt) => {
         const locker = await openTestLocker(database)
@@ -24,7 +24,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     )
   })
 
-  it('MERK-21 AMB-32 counts all entries, lists the confirmed ones, and reports its progress', async () => {
+  it('MERK-21 ATT-20 counts all entries, lists the confirmed ones, and reports its progress', async () => {
     const locker = await openTestLocker(database)
     const files = manyFiles(1500)
     await locker.put(files)

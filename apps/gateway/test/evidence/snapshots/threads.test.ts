@@ -18,7 +18,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     await locker.announce(['unconfirmed'])
   })
 
-  it('EVID-02 MERK-13 ATT-20 equals one without threads, stores its chunks, and asks about each object', {
+  it('MERK-13 ATT-20 equals one without threads, stores its chunks, and asks about each object', {
     tags: ['nightly'],
   }, async () => {
     const gone = ['folder/0000000.txt', 'folder/0004001.txt', 'folder/0005499.txt'].map((name) => objectOf(name).id)

@@ -15,8 +15,8 @@ import {
 } from './confirm.ts'
 
 const storage = forAllTests(watchedStorage)
-const house = forAllTests(() => openTestGateway({}, { providers: storage.providers }))
-const locker = forEachTest(() => house.locker(ed25519Identity()))
+const instance = forAllTests(() => openTestGateway({}, { providers: storage.providers }))
+const locker = forEachTest(() => instance.locker(ed25519Identity()))
 beforeEach(() => {
   storage.reads.length = 0
 })
@@ -41,12 +41,12 @@ it.each([
   ['T-17 FILE-23 replaced by the bytes that were promised', { expected_hash }, async () => {}],
   ['T-17 FILE-16 deleted and created again', {}, () => remove()],
 ])('%s, a file is read again: the old hash is never recorded for new bytes', async (_, promised, before) => {
-  await upload(house, locker, 'f', 'old', promised)
+  await upload(instance, locker, 'f', 'old', promised)
   const { body } = await during(
-    () => confirm(house, locker, 'f'),
+    () => confirm(instance, locker, 'f'),
     async () => {
       await before()
-      await upload(house, locker, 'f', 'right', promised)
+      await upload(instance, locker, 'f', 'right', promised)
     },
   )
   expect(body).toMatchObject({ size_bytes: 5, content_hash: sha256('right') })
@@ -56,30 +56,30 @@ it.each([
 })
 
 it('T-17 a file that changes during each of three attempts answers CONTENT_HASH_CHANGED', async () => {
-  await upload(house, locker, 'f', 'version 0')
+  await upload(instance, locker, 'f', 'version 0')
   const reads = times(3, () => storage.holdRead())
-  const confirming = confirm(house, locker, 'f')
+  const confirming = confirm(instance, locker, 'f')
   for (const [i, { began, letGo }] of reads.entries()) {
     await began
-    await upload(house, locker, 'f', `version ${i + 1}`)
+    await upload(instance, locker, 'f', `version ${i + 1}`)
     letGo()
   }
   expectRefusal(await confirming, 409, 'CONTENT_HASH_CHANGED')
   expect(await entryOf(locker, 'f')).toMatchObject({ content_hash: null, status: 'awaiting_bytes' })
-  expect((await confirm(house, locker, 'f')).body).toMatchObject({ content_hash: sha256('version 3') })
+  expect((await confirm(instance, locker, 'f')).body).toMatchObject({ content_hash: sha256('version 3') })
 })
 
 it('T-17 FILE-16 a file that is deleted while it is read answers 404 and stays deleted', async () => {
-  await upload(house, locker, 'f', 'bytes')
-  expectRefusal(await during(() => confirm(house, locker, 'f'), remove), 404, 'FILE_NOT_FOUND')
+  await upload(instance, locker, 'f', 'bytes')
+  expectRefusal(await during(() => confirm(instance, locker, 'f'), remove), 404, 'FILE_NOT_FOUND')
   expect(await manifestOf(locker)).toMatchObject({ file_count: 0, total_bytes: 0, files: [] })
 })
 
 it('T-17 FILE-25 of a batch, only the file that changes is read again', async () => {
-  await upload(house, locker, 'changing', 'old')
-  await upload(house, locker, 'resting', 'same')
-  const ask = () => confirmBatch(house, locker, ['changing', 'resting'])
-  const { body } = await during(ask, () => upload(house, locker, 'changing', 'newer'))
+  await upload(instance, locker, 'changing', 'old')
+  await upload(instance, locker, 'resting', 'same')
+  const ask = () => confirmBatch(instance, locker, ['changing', 'resting'])
+  const { body } = await during(ask, () => upload(instance, locker, 'changing', 'newer'))
   expect(body.results).toEqual([
     { filename: 'changing', ok: true, size_bytes: 5, content_hash: sha256('newer') },
     { filename: 'resting', ok: true, size_bytes: 4, content_hash: sha256('same') },
@@ -88,12 +88,12 @@ it('T-17 FILE-25 of a batch, only the file that changes is read again', async ()
   expect((await manifestOf(locker)).total_bytes).toBe(9)
 })
 
-it('T-10 AMB-58 concurrent confirmations of one file, one by one and in batches, read it once and change the manifest once', async () => {
-  await upload(house, locker, 'f', 'bytes')
+it('T-10 FILE-22 concurrent confirmations of one file, one by one and in batches, read it once and change the manifest once', async () => {
+  await upload(instance, locker, 'f', 'bytes')
   const { manifest_version } = await manifestOf(locker)
   const answers = await Promise.all([
-    ...times(20, () => confirm(house, locker, 'f')),
-    ...times(10, () => confirmBatch(house, locker, ['f', 'g'])),
+    ...times(20, () => confirm(instance, locker, 'f')),
+    ...times(10, () => confirmBatch(instance, locker, ['f', 'g'])),
   ])
   expect(answers.map(({ status }) => status)).toEqual(times(30, () => 200))
   expect(new Set(answers.slice(0, 20).map(({ body }) => JSON.stringify(body))).size).toBe(1)
@@ -103,9 +103,9 @@ it('T-10 AMB-58 concurrent confirmations of one file, one by one and in batches,
 
 it('T-10 concurrent confirmations of many files open a few of them at a time', { tags: ['nightly'] }, async () => {
   const names = times(60, (i) => `f${i}`)
-  for (const name of names) await storeFile(house, locker, name, name.repeat(1000), { isConfirmed: false })
+  for (const name of names) await storeFile(instance, locker, name, name.repeat(1000), { isConfirmed: false })
   const reads = times(8, () => storage.holdRead())
-  const asking = [...names.map((name) => confirm(house, locker, name)), confirmBatch(house, locker, names)]
+  const asking = [...names.map((name) => confirm(instance, locker, name)), confirmBatch(instance, locker, names)]
   await Promise.all(reads.map(({ began }) => began))
   for (const { letGo } of reads) letGo()
   expect((await Promise.all(asking)).map(({ status }) => status)).toEqual(times(61, () => 200))
@@ -128,7 +128,7 @@ describe('at two gateways', () => {
     await upload(one, locker, 'f', 'bytes')
     const { manifest_version } = await manifestOf(locker)
     const held = storages.map((storage) => storage.holdRead())
-    const asking = [one, other].flatMap((house) => Array.from({ length: 20 }, () => confirm(house, locker, 'f')))
+    const asking = [one, other].flatMap((instance) => Array.from({ length: 20 }, () => confirm(instance, locker, 'f')))
     await Promise.all(held.map(({ began }) => began))
     other.clock.advance(1)
     for (const { letGo } of held) letGo()

@@ -13,10 +13,10 @@ import { confirm, confirmBatch, type ErrorReply, entryOf, sha256, upload, watche
 
 const owner = ed25519Identity()
 const operator = ed25519Identity()
-const house = forAllTests(openTestGateway)
-const locker = forAllTests(() => house.locker(owner, { operators: [operator] }))
+const instance = forAllTests(openTestGateway)
+const locker = forAllTests(() => instance.locker(owner, { operators: [operator] }))
 beforeEach(async () => {
-  await storeFile(house, locker, 'f', 'bytes', { isConfirmed: false })
+  await storeFile(instance, locker, 'f', 'bytes', { isConfirmed: false })
 })
 
 const PATH = '/v1/files/confirm'
@@ -27,7 +27,7 @@ const queryOf = (values: Record<string, string>) => `${PATH}?${new URLSearchPara
 function signed(who: Identity, changes: Partial<SignedCall> = {}) {
   const { receiptId, lockerId } = locker
   const call = { method: 'POST', path: PATH, body: fields(), ops: ['locker:write'], receiptId, lockerId }
-  return house.call<ErrorReply>(who, { ...call, ...changes })
+  return instance.call<ErrorReply>(who, { ...call, ...changes })
 }
 
 async function expectInvalid(answer: Promise<{ status: number; body: ErrorReply }>, ...locs: string[]) {
@@ -38,88 +38,88 @@ async function expectInvalid(answer: Promise<{ status: number; body: ErrorReply 
 
 it('FILE-21 ENV-09 confirming by body works with an envelope of the owner or of an operator', async () => {
   for (const who of [owner, operator]) {
-    await storeFile(house, locker, 'f', `bytes of ${who.identity}`, { isConfirmed: false })
+    await storeFile(instance, locker, 'f', `bytes of ${who.identity}`, { isConfirmed: false })
     const { status, body } = await signed(who)
     expect([status, body]).toMatchObject([200, { ok: true, content_hash: sha256(`bytes of ${who.identity}`) }])
   }
 })
 
-it('AMB-05 ENV-19 confirming by body without an envelope answers 422 that names the headers, or the one that is missing', async () => {
+it('FILE-21 ENV-19 confirming by body without an envelope answers 422 that names the headers, or the one that is missing', async () => {
   const headers = ['header.X-Svc-Envelope', 'header.X-Svc-Signature']
-  await expectInvalid(house.send('POST', PATH, { filename: 'f' }), ...headers)
+  await expectInvalid(instance.send('POST', PATH, { filename: 'f' }), ...headers)
   const mixed = queryOf({ receipt_id: locker.receiptId })
-  await expectInvalid(house.send('POST', mixed, { filename: 'f' }), ...headers)
-  const call = house.sign(owner, { method: 'POST', path: PATH, body: fields(), ops: [] })
+  await expectInvalid(instance.send('POST', mixed, { filename: 'f' }), ...headers)
+  const call = instance.sign(owner, { method: 'POST', path: PATH, body: fields(), ops: [] })
   const { 'x-svc-signature': _, ...half } = call.headers as Record<string, string>
-  await expectInvalid(house.send('POST', PATH, call.body, half), 'header.X-Svc-Signature')
+  await expectInvalid(instance.send('POST', PATH, call.body, half), 'header.X-Svc-Signature')
 })
 
-it('ENV-07 ENV-13 ENV-17 confirming by body refuses an envelope that is not for this request, or was used', async () => {
+it('ENV-07 ENV-13 confirming by body refuses an envelope that is not for this request, or was used', async () => {
   expectRefusal(await signed(ed25519Identity()), 403, 'SIGNATURE_INVALID')
   expectRefusal(await signed(owner, { ops: ['locker:read'] }), 403, 'MISSING_OPS')
   expectRefusal(await signed(owner, { envelope: { path: `${PATH}-batch` } }), 403, 'PATH_MISMATCH')
   const { receiptId } = locker
   const call = { method: 'POST', path: PATH, body: fields(), receiptId, ops: ['locker:write'] }
-  const { headers } = house.sign(owner, call)
-  const other = await house.send('POST', PATH, { ...fields(), filename: 'g' }, headers)
+  const { headers } = instance.sign(owner, call)
+  const other = await instance.send('POST', PATH, { ...fields(), filename: 'g' }, headers)
   expectRefusal(other, 403, 'BODY_HASH_MISMATCH')
   expect(await isConfirmed()).toBe(false)
-  expect((await house.send('POST', PATH, fields(), headers)).status).toBe(200)
-  expectRefusal(await house.send('POST', PATH, fields(), headers), 403, 'NONCE_REPLAYED')
+  expect((await instance.send('POST', PATH, fields(), headers)).status).toBe(200)
+  expectRefusal(await instance.send('POST', PATH, fields(), headers), 403, 'NONCE_REPLAYED')
 })
 
-it('AMB-05 confirming by body refuses an envelope for another receipt', async () => {
+it('FILE-21 confirming by body refuses an envelope for another receipt', async () => {
   const stranger = ed25519Identity()
-  const { receiptId, lockerId } = await house.locker(stranger)
+  const { receiptId, lockerId } = await instance.locker(stranger)
   expectRefusal(await signed(stranger, { receiptId, lockerId }), 401, 'RECEIPT_ID_MISMATCH')
   expectRefusal(await signed(owner, { receiptId: '' }), 401, 'RECEIPT_ID_MISMATCH')
   expect(await isConfirmed()).toBe(false)
 })
 
-it('AMB-05 confirming by query verifies an envelope that is sent with it', async () => {
+it('FILE-21 confirming by query verifies an envelope that is sent with it', async () => {
   const path = queryOf(fields())
   expectRefusal(await signed(ed25519Identity(), { path, body: undefined }), 403, 'SIGNATURE_INVALID')
-  const receiptId = await house.receipt(owner)
+  const receiptId = await instance.receipt(owner)
   const other = await signed(owner, { path, body: undefined, receiptId, lockerId: '' })
   expectRefusal(other, 401, 'RECEIPT_ID_MISMATCH')
   expect(await isConfirmed()).toBe(false)
   expect((await signed(owner, { path, body: undefined })).status).toBe(200)
 })
 
-it('FILE-20 ERR-24 FILE-31 confirming by query answers 422 that names the field that is missing, no text or given twice', async () => {
-  const missing = house.send<ErrorReply>('POST', PATH)
+it('FILE-20 ERR-24 confirming by query answers 422 that names the field that is missing, no text or given twice', async () => {
+  const missing = instance.send<ErrorReply>('POST', PATH)
   await expectInvalid(missing, 'query.receipt_id', 'query.filename')
   expect((await missing).body.details).toMatchObject({ layer: 'gateway', next_best_method: 'the same' })
-  await expectInvalid(house.send('POST', queryOf({ filename: 'f' })), 'query.receipt_id')
+  await expectInvalid(instance.send('POST', queryOf({ filename: 'f' })), 'query.receipt_id')
   await expectInvalid(signed(owner, { body: { receipt_id: locker.receiptId } }), 'body.filename')
-  await expectInvalid(house.send('POST', `${queryOf(fields())}&filename=g`), 'query.filename')
+  await expectInvalid(instance.send('POST', `${queryOf(fields())}&filename=g`), 'query.filename')
   await expectInvalid(signed(owner, { body: { ...fields(), filename: 7 } }), 'body.filename')
 })
 
-it('AMB-05 confirming by query answers 422 where query and body differ', async () => {
+it('FILE-21 confirming by query answers 422 where query and body differ', async () => {
   const path = queryOf(fields())
-  await expectInvalid(house.send('POST', path, { filename: 'g' }), 'body.filename')
+  await expectInvalid(instance.send('POST', path, { filename: 'g' }), 'body.filename')
   const other = { receipt_id: 'rcpt_other', filename: 'g' }
   await expectInvalid(signed(owner, { path, body: other }), 'body.receipt_id', 'body.filename')
 })
 
-it('AMB-05 ADD-11 confirming by query takes a body with the same fields or with none, and when it is signed one field of each', async () => {
+it('FILE-21 ADD-11 confirming by query takes a body with the same fields or with none, and when it is signed one field of each', async () => {
   for (const body of [fields(), { filename: 'f' }, { ttl_min: 5 }, {}])
-    expect((await house.send('POST', queryOf(fields()), body)).status).toBe(200)
+    expect((await instance.send('POST', queryOf(fields()), body)).status).toBe(200)
   const path = queryOf({ receipt_id: locker.receiptId })
   expect((await signed(owner, { path, body: { filename: 'f' } })).status).toBe(200)
 })
 
-async function openHouse(variables: Record<string, string>) {
+async function openInstance(variables: Record<string, string>) {
   const storage = await watchedStorage()
-  const house = await openTestGateway(variables, { providers: storage.providers })
+  const instance = await openTestGateway(variables, { providers: storage.providers })
   onTestFinished(async () => {
-    await house.close()
+    await instance.close()
     await storage.remove()
   })
-  const locker = await house.locker(ed25519Identity())
-  await upload(house, locker, 'f', 'bytes')
-  return { house, locker, storage }
+  const locker = await instance.locker(ed25519Identity())
+  await upload(instance, locker, 'f', 'bytes')
+  return { instance, locker, storage }
 }
 
 function expectWait(answer: Reply<unknown>) {
@@ -127,28 +127,28 @@ function expectWait(answer: Reply<unknown>) {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 }
 
-it('T-10 AMB-05 confirmations of one receipt are limited before anything is read, and allowed again later', async () => {
-  const { house, locker, storage } = await openHouse({ RATE_LIMITS: 'receipt=3/min' })
-  expect((await house.send('POST', `/v1/files/confirm?receipt_id=${locker.receiptId}`)).status).toBe(422)
-  for (let i = 0; i < 3; i++) expectRefusal(await confirm(house, locker, 'no such file'), 404, 'FILE_NOT_FOUND')
-  expectWait(await confirm(house, locker, 'f'))
-  expectWait(await confirmBatch(house, locker, ['f']))
+it('T-10 FILE-21 confirmations of one receipt are limited before anything is read, and allowed again later', async () => {
+  const { instance, locker, storage } = await openInstance({ RATE_LIMITS: 'receipt=3/min' })
+  expect((await instance.send('POST', `/v1/files/confirm?receipt_id=${locker.receiptId}`)).status).toBe(422)
+  for (let i = 0; i < 3; i++) expectRefusal(await confirm(instance, locker, 'no such file'), 404, 'FILE_NOT_FOUND')
+  expectWait(await confirm(instance, locker, 'f'))
+  expectWait(await confirmBatch(instance, locker, ['f']))
   expect(storage.reads).toEqual([])
-  const other = await house.locker(ed25519Identity())
-  expectRefusal(await confirm(house, other, 'f'), 404, 'FILE_NOT_FOUND')
-  house.clock.advance(20)
-  expect((await confirm(house, locker, 'f')).status).toBe(200)
+  const other = await instance.locker(ed25519Identity())
+  expectRefusal(await confirm(instance, other, 'f'), 404, 'FILE_NOT_FOUND')
+  instance.clock.advance(20)
+  expect((await confirm(instance, locker, 'f')).status).toBe(200)
 })
 
 it('T-10 confirmations from one address are limited over all receipts, unknown ones too, but not those of a signer, who has an own limit', async () => {
-  const { house, locker } = await openHouse({ RATE_LIMITS: 'address=4/min,signer=2/min' })
-  for (const receiptId of ['rcpt_1', 'rcpt_2', 'rcpt_3']) await confirm(house, { receiptId }, 'f')
-  expect((await confirmBatch(house, locker, ['f', 'g', 'h'])).status).toBe(200)
-  expectWait(await confirm(house, locker, 'f'))
+  const { instance, locker } = await openInstance({ RATE_LIMITS: 'address=4/min,signer=2/min' })
+  for (const receiptId of ['rcpt_1', 'rcpt_2', 'rcpt_3']) await confirm(instance, { receiptId }, 'f')
+  expect((await confirmBatch(instance, locker, ['f', 'g', 'h'])).status).toBe(200)
+  expectWait(await confirm(instance, locker, 'f'))
   const { receiptId, owner } = locker
   const body = { receipt_id: receiptId, filename: 'f' }
   const call = { method: 'POST', path: '/v1/files/confirm', body, ops: ['locker:write'], receiptId }
   // Creating the file was the first of the two calls.
-  expect((await house.call(owner, call)).status).toBe(200)
-  expectWait(await house.call(owner, call))
+  expect((await instance.call(owner, call)).status).toBe(200)
+  expectWait(await instance.call(owner, call))
 })

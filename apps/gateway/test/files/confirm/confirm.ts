@@ -24,34 +24,34 @@ export interface ErrorReply {
 export const sha256 = (bytes: string | Uint8Array) => `sha256:${hash('sha256', bytes)}`
 
 export async function upload(
-  house: TestGateway,
+  instance: TestGateway,
   locker: TestLocker,
   filename: string,
   bytes: string | Uint8Array,
   promised: { expected_hash?: string } = {},
 ): Promise<void> {
-  const urls = await createFile(house, locker, filename, promised)
+  const urls = await createFile(instance, locker, filename, promised)
   const uploaded = await put(urls.upload, bytes as BodyInit)
   expect(uploaded.status, await uploaded.text()).toBe(200)
 }
 
 /** By query, without credentials. */
 export function confirm<Body = ConfirmedFile>(
-  house: TestGateway,
+  instance: TestGateway,
   { receiptId }: Pick<TestLocker, 'receiptId'>,
   filename: string,
 ): Promise<Reply<Body>> {
   const query = new URLSearchParams({ receipt_id: receiptId, filename })
-  return house.send('POST', `/v1/files/confirm?${query}`)
+  return instance.send('POST', `/v1/files/confirm?${query}`)
 }
 
 export function confirmBatch<Body = ConfirmedFiles>(
-  house: TestGateway,
+  instance: TestGateway,
   { receiptId }: Pick<TestLocker, 'receiptId'>,
   filenames: readonly string[],
 ): Promise<Reply<Body>> {
   const query = new URLSearchParams([['receipt_id', receiptId], ...filenames.map((name) => ['filenames', name])])
-  return house.send('POST', `/v1/files/confirm-batch?${query}`)
+  return instance.send('POST', `/v1/files/confirm-batch?${query}`)
 }
 
 export async function entryOf(locker: TestLocker, filename: string) {

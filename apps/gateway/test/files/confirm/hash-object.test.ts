@@ -37,7 +37,7 @@ it('T-10 an object is read once for concurrent and later callers', async () => {
   expect(storage.reads).toEqual([key.id])
 })
 
-it('AMB-34 the object reader reads again also when the hash is cached', async () => {
+it('EVID-13 the object reader reads again also when the hash is cached', async () => {
   const key = await keep('anew')
   const readObject = createObjectReader(storage.providers)
   for (const _ of ['once', 'twice'])
@@ -61,7 +61,7 @@ it('T-10 reading does not wait for another provider that hangs', async () => {
   expect(await readObject('gcs', await keep('here'))).toMatchObject({ size: 4 })
 })
 
-it('T-31 reading fails while the provider fails, and works afterwards', async () => {
+it('T-139 reading fails while the provider fails, and works afterwards', async () => {
   const key = await keep('later')
   storage.failRead()
   await expect(hashObject('gcs', key)).rejects.toThrow('the storage provider is unavailable')

@@ -6,7 +6,7 @@ import { startProcess } from '@svc/devnet/start-process'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { publicBytes } from '../../adapters/http/sessions/sessions.ts'
 import { entryOf, manifestOf } from '../confirm/confirm.ts'
-import { deliveryHouse, hex, openDeliveryHouse, openStages } from './delivery-house.ts'
+import { deliveryGateway, hex, openDeliveryGateway, openStages } from './delivery-gateway.ts'
 
 const PROGRAM = new URL('./delivery-process.ts', import.meta.url)
 const AT_THE_SERVER = ['ordering', 'ordered', 'sending', 'sent', 'looking'] as const
@@ -16,7 +16,7 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
   it('T-19 a process killed at each step of a delivery loses nothing, and each object is paid for once', async () => {
     const stages = await openStages()
     onTestFinished(stages.close)
-    const heir = await openDeliveryHouse(stages, { DATABASE_URL: database.url })
+    const heir = await openDeliveryGateway(stages, { DATABASE_URL: database.url })
     onTestFinished(heir.close)
     await heir.gateway.context.queue.drain()
     const locker = await heir.locker(ed25519Identity())
@@ -52,8 +52,8 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
 
 describe('two gateways', () => {
   const database = forAllTests(() => createFreshDatabase('postgres'))
-  const { stages, house: one, locker } = deliveryHouse(() => ({ DATABASE_URL: database.url }))
-  const other = forAllTests(() => openDeliveryHouse(stages, { DATABASE_URL: database.url }, { now: one.clock.now }))
+  const { stages, instance: one, locker } = deliveryGateway(() => ({ DATABASE_URL: database.url }))
+  const other = forAllTests(() => openDeliveryGateway(stages, { DATABASE_URL: database.url }, { now: one.clock.now }))
 
   it('T-19 an object is paid for once also where a gateway takes over from a live one', async () => {
     const held = stages.server.holdUp(hex('contended'), 'ordering')

@@ -4,15 +4,15 @@ import { expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
 import { publicBytes } from '../../adapters/http/sessions/sessions.ts'
 import { confirm, entryOf } from '../confirm/confirm.ts'
-import { deliveryHouse, hex } from './delivery-house.ts'
+import { deliveryGateway, hex } from './delivery-gateway.ts'
 
 forEachDatabase('a file that is deleted or replaced during its delivery', (database) => {
-  const { house, locker } = deliveryHouse(() => ({ DATABASE_URL: database.url }))
+  const { instance, locker } = deliveryGateway(() => ({ DATABASE_URL: database.url }))
 
-  const drain = () => house.gateway.context.queue.drain()
+  const drain = () => instance.gateway.context.queue.drain()
   const sweepLater = () => {
-    house.clock.advance(16 * 60)
-    return sweepObjects(house.gateway.context)
+    instance.clock.advance(16 * 60)
+    return sweepObjects(instance.gateway.context)
   }
   async function remove(filename: string): Promise<boolean> {
     const { body } = await locker.call<FileDeleted>(['locker:write'], 'DELETE', `/files/${filename}`)
@@ -20,47 +20,47 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     return body.bytes_removed
   }
   const expectNothingLeft = async () => {
-    expect([await house.staged(), await house.objects(), await house.deliveries()]).toEqual([[], [], []])
+    expect([await instance.staged(), await instance.objects(), await instance.deliveries()]).toEqual([[], [], []])
   }
 
-  it('FILE-16 SHAPE-23 deleting a file before its delivery begins removes its bytes, and nothing is paid', async () => {
+  it('FILE-16 deleting a file before its delivery begins removes its bytes, and nothing is paid', async () => {
     await locker.put('a', 'never sent')
     expect(await remove('a')).toBe(true)
     await expectNothingLeft()
     expect(await drain()).toEqual({ done: 1, failed: 0, dead: 0 })
-    expect(house.server.paid(hex('never sent'))).toBe(0)
+    expect(instance.server.paid(hex('never sent'))).toBe(0)
   })
 
   it('FILE-16 a running delivery is called off until its first note', async () => {
     await locker.put('a', 'just in time')
-    house.hooks.beforeDelivery = async () => void expect(await remove('a')).toBe(true)
+    instance.hooks.beforeDelivery = async () => void expect(await remove('a')).toBe(true)
     expect(await drain()).toMatchObject({ failed: 1 })
-    house.hooks.beforeDelivery = async () => {
+    instance.hooks.beforeDelivery = async () => {
       throw new Error('there is nothing to deliver')
     }
-    expect(await house.later(60)).toMatchObject({ failed: 0 })
-    expect(house.server.paid(hex('just in time'))).toBe(0)
+    expect(await instance.later(60)).toMatchObject({ failed: 0 })
+    expect(instance.server.paid(hex('just in time'))).toBe(0)
     await expectNothingLeft()
   })
 
-  it('FILE-16 SHAPE-23 a delivery that has begun goes on, and delete answers that the bytes stay', async () => {
-    const held = house.server.holdUp(hex('too late'), 'ordering')
+  it('FILE-16 a delivery that has begun goes on, and delete answers that the bytes stay', async () => {
+    const held = instance.server.holdUp(hex('too late'), 'ordering')
     await locker.put('a', 'too late')
     const draining = drain()
     await held.reached
     expect(await remove('a')).toBe(false)
-    expect(await house.deliveriesOf(locker)).toBeNull()
+    expect(await instance.deliveriesOf(locker)).toBeNull()
     expect(await sweepLater()).toBe(0)
-    expect(await house.staged()).toHaveLength(1)
+    expect(await instance.staged()).toHaveLength(1)
     held.letGo()
     await draining
-    expect([house.server.paid(hex('too late')), house.server.received(hex('too late'))]).toEqual([1, 1])
+    expect([instance.server.paid(hex('too late')), instance.server.received(hex('too late'))]).toEqual([1, 1])
     await sweepLater()
     await expectNothingLeft()
   })
 
-  it('FILE-16 SHAPE-23 a delivered file that is deleted stays at its provider, also before the staged copy is dropped', async () => {
-    const held = house.server.holdUp(hex('not dropped'), 'looking')
+  it('FILE-16 a delivered file that is deleted stays at its provider, also before the staged copy is dropped', async () => {
+    const held = instance.server.holdUp(hex('not dropped'), 'looking')
     await locker.put('a', 'not dropped')
     const draining = drain()
     await held.reached
@@ -74,17 +74,17 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
   it('AMB-24 replaced bytes are not delivered, and the new bytes are', async () => {
     await locker.put('a', 'old')
     await locker.put('a', 'new')
-    expect((await house.deliveries()).map(({ sha256 }) => sha256)).toEqual([hex('new')])
+    expect((await instance.deliveries()).map(({ sha256 }) => sha256)).toEqual([hex('new')])
     await drain()
-    expect([house.server.paid(hex('old')), house.server.paid(hex('new'))]).toEqual([0, 1])
-    expect(await house.staged()).toHaveLength(1)
+    expect([instance.server.paid(hex('old')), instance.server.paid(hex('new'))]).toEqual([0, 1])
+    expect(await instance.staged()).toHaveLength(1)
     expect(await sweepLater()).toBe(1)
-    expect(await house.staged()).toEqual([])
-    expect((await publicBytes(house, locker, 'a')).toString()).toBe('new')
+    expect(await instance.staged()).toEqual([])
+    expect((await publicBytes(instance, locker, 'a')).toString()).toBe('new')
   })
 
   it('AMB-24 the reference of a delivery is not recorded for bytes uploaded meanwhile', async () => {
-    const held = house.server.holdUp(hex('first'), 'sent')
+    const held = instance.server.holdUp(hex('first'), 'sent')
     await locker.put('b', 'first')
     const draining = drain()
     await held.reached
@@ -92,12 +92,12 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     held.letGo()
     await draining
     expect(await entryOf(locker, 'b')).not.toHaveProperty('provider_ref')
-    expect((await publicBytes(house, locker, 'b')).toString()).toBe('second')
-    await confirm(house, locker, 'b')
+    expect((await publicBytes(instance, locker, 'b')).toString()).toBe('second')
+    await confirm(instance, locker, 'b')
     await drain()
     expect(await entryOf(locker, 'b')).toHaveProperty('provider_ref')
-    expect((await publicBytes(house, locker, 'b')).toString()).toBe('second')
+    expect((await publicBytes(instance, locker, 'b')).toString()).toBe('second')
     await sweepLater()
-    expect(await house.staged()).toEqual([])
+    expect(await instance.staged()).toEqual([])
   })
 })

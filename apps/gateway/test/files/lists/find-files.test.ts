@@ -26,12 +26,12 @@ const NAMES = [
 ].toSorted(compareCodePoints)
 
 forEachDatabase('a list of some files', (database) => {
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forAllTests(async () => {
     // Of another locker: never listed here.
-    await insertFiles(house, await house.locker(ed25519Identity()), ['a/other', 'other/1'])
-    const made = await house.locker(ed25519Identity())
-    await insertFiles(house, made, NAMES)
+    await insertFiles(instance, await instance.locker(ed25519Identity()), ['a/other', 'other/1'])
+    const made = await instance.locker(ed25519Identity())
+    await insertFiles(instance, made, NAMES)
     return made
   })
 
@@ -96,22 +96,22 @@ forEachDatabase('a list of some files', (database) => {
     for (const query of refused) expectRefusal(await ask(query), 422, 'validation_error')
   })
 
-  it('FILE-13 T-81 searches and counts past what is read at once, and folders of any size are one step', {
+  it('FILE-13 T-10 searches and counts past what is read at once, and folders of any size are one step', {
     tags: ['nightly'],
   }, async () => {
-    const large = await house.locker(ed25519Identity())
+    const large = await instance.locker(ed25519Identity())
     const names = Array.from(
       { length: 21_000 },
       (_, i) => `${i % 3 === 0 ? 'flat' : 'deep/in'}/${String(i).padStart(5, '0')}`,
     )
-    await insertFiles(house, large, names)
+    await insertFiles(instance, large, names)
     const all = async (query: Record<string, string>) => allEntries({ limit: '7000', ...query }, large)
     expect(await all({ folders: 'true' })).toEqual(['deep/', 'flat/'])
     expect((await all({ prefix: 'flat/', folders: 'true', limit: '1000' })).length).toBe(7000)
     expect(await all({ search: '20997' })).toEqual(['flat/20997'])
     expect((await all({})).length).toBe(21_000)
 
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     const outline = (limit: number, maxCursors: number, hangUp = new AbortController().signal) =>
       outlineOf(db, large.lockerId, { limit }, { maxCursors, hangUp })
     expect(await outline(7000, 2)).toMatchObject({ entries: 21_000, truncated: true, cursors: { length: 2 } })
@@ -122,10 +122,10 @@ forEachDatabase('a list of some files', (database) => {
     expect(await outline(100, 1000, AbortSignal.abort())).toEqual({ entries: 100, cursors: [], truncated: true })
   })
 
-  it('FILE-13 T-81 an outline leads to every page, whatever the names are', async () => {
-    const mixed = await house.locker(ed25519Identity())
+  it('FILE-13 T-10 an outline leads to every page, whatever the names are', async () => {
+    const mixed = await instance.locker(ed25519Identity())
     const names = NAMES.flatMap((name) => Array.from({ length: 27 }, (_, i) => `${name}-${i}`)).concat(NAMES)
-    await insertFiles(house, mixed, names.toSorted(compareCodePoints))
+    await insertFiles(instance, mixed, names.toSorted(compareCodePoints))
     expect(await allEntries({ limit: '100' }, mixed)).toHaveLength(names.length)
     expect((await allEntries({ limit: '100', folders: 'true' }, mixed)).length).toBeGreaterThan(150)
   })

@@ -14,15 +14,15 @@ interface FileList {
   next_cursor?: string
 }
 
-const house = forAllTests(() => openTestGateway({ BASE_URL: 'https://storage.example/svc' }))
-const locker = forEachTest(() => house.locker(ed25519Identity(), { provider: 'arweave' }))
+const instance = forAllTests(() => openTestGateway({ BASE_URL: 'https://storage.example/svc' }))
+const locker = forEachTest(() => instance.locker(ed25519Identity(), { provider: 'arweave' }))
 
 const list = (query = '') => locker.call<FileList>(['locker:list'], 'GET', `/files${query}`)
 const namesOf = ({ files }: FileList) => files.map(({ filename }) => filename)
 
-it('FILE-13 SHAPE-21 the list shows the metadata of each file, and not where it is kept', async () => {
-  await storeFile(house, locker, 'confirmed', 'hello', { contentType: 'text/html' })
-  await storeFile(house, locker, 'uploaded', 'hello', { isConfirmed: false })
+it('FILE-13 the list shows the metadata of each file, and not where it is kept', async () => {
+  await storeFile(instance, locker, 'confirmed', 'hello', { contentType: 'text/html' })
+  await storeFile(instance, locker, 'uploaded', 'hello', { isConfirmed: false })
   const at = '2026-09-01T12:00:00Z'
   const confirmed = {
     filename: 'confirmed',
@@ -39,7 +39,7 @@ it('FILE-13 SHAPE-21 the list shows the metadata of each file, and not where it 
 })
 
 it('FILE-13 the list comes in pages, and after the last file there is nothing', async () => {
-  await insertFiles(house, locker, ['a', 'b', 'c', 'd'])
+  await insertFiles(instance, locker, ['a', 'b', 'c', 'd'])
   const { body: first } = await list('?limit=2')
   expect([namesOf(first), first.count, first.next_cursor]).toEqual([['a', 'b'], 2, toBase64Url(utf8('b'))])
   for (const query of [`?limit=2&cursor=${first.next_cursor}`, `?cursor=${first.next_cursor}`]) {
@@ -51,10 +51,10 @@ it('FILE-13 the list comes in pages, and after the last file there is nothing', 
 })
 
 it('FILE-13 a cursor stays valid when its file is deleted and files are added around it', async () => {
-  await insertFiles(house, locker, ['b', 'd', 'f'])
+  await insertFiles(instance, locker, ['b', 'd', 'f'])
   const { body: first } = await list('?limit=2')
   await locker.call(['locker:write'], 'DELETE', '/files/d')
-  await insertFiles(house, locker, ['a', 'e'])
+  await insertFiles(instance, locker, ['a', 'e'])
   expect(namesOf((await list(`?limit=9&cursor=${first.next_cursor}`)).body)).toEqual(['e', 'f'])
 })
 
@@ -81,24 +81,24 @@ it.each([
   }
 })
 
-const newLocker = (provider = 'gcs') => house.locker(ed25519Identity(), { provider })
+const newLocker = (provider = 'gcs') => instance.locker(ed25519Identity(), { provider })
 const read = async (locker: TestLocker, query = '') =>
   (await locker.call<Manifest>(['locker:read'], 'GET', `/manifest${query}`)).body
-const now = () => isoSeconds(house.clock.now() / 1000)
+const now = () => isoSeconds(instance.clock.now() / 1000)
 
-it('FILE-18 SHAPE-22 FILE-33 the manifest of a new locker is empty and as old as the locker', async () => {
+it('FILE-18 FILE-33 the manifest of a new locker is empty and as old as the locker', async () => {
   const locker = await newLocker()
   const openedAt = now()
-  house.clock.advance(3600)
+  instance.clock.advance(3600)
   const ids = { locker_id: locker.lockerId, receipt_id: locker.receiptId }
   const facts = { manifest_version: 0, updated_at: openedAt, file_count: 0, total_bytes: 0, files: [] }
   expect(await read(locker)).toEqual({ ...ids, ...facts })
 })
 
-it('FILE-18 FILE-19 AMB-32 the manifest shows each entry with its provider and counts the bytes of confirmed files', async () => {
+it('FILE-19 ATT-20 the manifest shows each entry with its provider and counts the bytes of confirmed files', async () => {
   const locker = await newLocker('storj')
-  await storeFile(house, locker, 'b', 'hello')
-  await storeFile(house, locker, 'a', 'not confirmed', { isConfirmed: false })
+  await storeFile(instance, locker, 'b', 'hello')
+  await storeFile(instance, locker, 'a', 'not confirmed', { isConfirmed: false })
   await locker.call(['locker:write'], 'POST', '/files', { filename: 'c' })
   const body = await read(locker)
   expect(body).toMatchObject({ file_count: 3, total_bytes: 5, manifest_version: 3 })
@@ -123,7 +123,7 @@ it.each([
 ])('FILE-17 FILE-19 the reference of an object at %s is shown, without what the driver appends', async (...row) => {
   const [provider, provider_ref, shown] = row
   const locker = await newLocker(provider)
-  await insertFiles(house, locker, ['a'], () => ({ object_id: '00'.repeat(16), provider_ref }))
+  await insertFiles(instance, locker, ['a'], () => ({ object_id: '00'.repeat(16), provider_ref }))
   expect((await read(locker)).files[0]).toMatchObject({ provider, provider_ref: shown })
   const list = await locker.call<{ files: object[] }>(['locker:list'], 'GET', '/files')
   expect(list.body.files[0]).toMatchObject({ provider_ref: shown })
@@ -131,7 +131,7 @@ it.each([
   const answers = [
     await locker.call<DownloadUrls>(['locker:read'], 'POST', '/files/urls', { filenames: ['a'] }),
     await locker.call<DownloadUrls>(['locker:read'], 'GET', '/urls'),
-    await house.call<DownloadUrls>(locker.owner, { ...refresh, lockerId: locker.lockerId }),
+    await instance.call<DownloadUrls>(locker.owner, { ...refresh, lockerId: locker.lockerId }),
   ]
   for (const { body } of answers) expect(body.urls[0]).toMatchObject({ provider_ref: shown })
 })
@@ -144,17 +144,17 @@ it("FILE-18 each change increments the manifest's version and sets its time", as
     await locker.call(['locker:write'], 'POST', '/files', body)
     versions.push((await read(locker)).manifest_version)
   }
-  house.clock.advance(60)
+  instance.clock.advance(60)
   await locker.call(['locker:write'], 'DELETE', '/files/a')
   const { manifest_version, updated_at } = await read(locker)
   expect([...versions, manifest_version, updated_at]).toEqual([0, 1, 1, 2, now()])
 })
 
 const filled = forAllTests(async () => {
-  const made = await house.locker(ed25519Identity())
-  await storeFile(house, made, 'b', 'hello', { contentType: 'text/html' })
-  await storeFile(house, made, 'a', 'not confirmed', { isConfirmed: false })
-  await storeFile(house, made, '__proto__', 'twin')
+  const made = await instance.locker(ed25519Identity())
+  await storeFile(instance, made, 'b', 'hello', { contentType: 'text/html' })
+  await storeFile(instance, made, 'a', 'not confirmed', { isConfirmed: false })
+  await storeFile(instance, made, '__proto__', 'twin')
   await made.call(['locker:write'], 'POST', '/files', { filename: 'empty' })
   return made
 })
@@ -191,18 +191,18 @@ it('FILE-17 download URLs come in the order of the request, with the names that 
   expect((await ask({ filenames: [] })).body).toMatchObject(none)
 })
 
-it('FILE-17 AMB-47 download URLs are minted for 1,000 names at once and no more', async () => {
+it('FILE-17 LIM-12 download URLs are minted for 1,000 names at once and no more', async () => {
   const names = Array.from({ length: 1000 }, (_, i) => `n${i}`)
   expect((await ask({ filenames: names })).body.not_found).toEqual(names)
   expectRefusal(await ask({ filenames: [...names, 'b'] }), 422, 'validation_error')
 })
 
 const BAD = [{}, { filenames: [''] }, { filenames: ['b'], ttl_min: 0 }, { filenames: ['b'], ttl_min: 1441 }]
-it.each(BAD)('FILE-10 FILE-17 LIM-01 download URLs refuse the body %j', async (body) => {
+it.each(BAD)('FILE-10 FILE-17 download URLs refuse the body %j', async (body) => {
   expectRefusal(await ask(body), 422, 'validation_error')
 })
 
-it('LOCK-13 SHAPE-16 AMB-19 the URLs of a locker cover all files with bytes, for locker:read and for locker:list', async () => {
+it('LOCK-13 LOCK-12 the URLs of a locker cover all files with bytes, for locker:read and for locker:list', async () => {
   for (const ops of [['locker:read'], ['locker:list']]) {
     const { status, body } = await all('', ops)
     expect(status).toBe(200)
@@ -219,9 +219,9 @@ it('FILE-10 LIM-01 the URLs of a locker take ttl_min in the query', async () => 
 })
 
 it('LOCK-13 the URLs of a locker come in pages', async () => {
-  const paged = await house.locker(ed25519Identity())
+  const paged = await instance.locker(ed25519Identity())
   const withBytes = (i: number) => (i % 2 === 0 ? { object_id: `${i}`.padStart(32, '0') } : {})
-  await insertFiles(house, paged, ['a', 'b', 'c', 'd', 'e'], withBytes)
+  await insertFiles(instance, paged, ['a', 'b', 'c', 'd', 'e'], withBytes)
   const page = async (query: string) => (await all(query, ['locker:read'], paged)).body
   const first = await page('?limit=2')
   expect([first.urls.map(({ filename }) => filename), first.found, first.not_found]).toEqual([['a'], 1, ['b']])

@@ -28,10 +28,10 @@ function countingBytes(length: number): Uint8Array {
 
 const withBytes = (i: number) => ({ object_id: `${i}`.padStart(32, '0') })
 
-const house = forAllTests(() => openTestGateway({}, { randomBytes: countingBytes }))
+const instance = forAllTests(() => openTestGateway({}, { randomBytes: countingBytes }))
 const locker = forAllTests(async () => {
-  const made = await house.locker(owner)
-  await insertFiles(house, made, names, (i) => (i % 10 === 0 ? withBytes(i) : {}))
+  const made = await instance.locker(owner)
+  await insertFiles(instance, made, names, (i) => (i % 10 === 0 ? withBytes(i) : {}))
   return made
 })
 
@@ -45,7 +45,7 @@ const signed = (path: string, { lockerId } = locker, method = 'GET') => ({
 
 function begin(path: string, from = locker): Promise<IncomingMessage> {
   const call = signed(path, from)
-  return beginRaw(house, 'GET', call.path, house.sign(owner, call).headers)
+  return beginRaw(instance, 'GET', call.path, instance.sign(owner, call).headers)
 }
 
 interface Files {
@@ -57,7 +57,7 @@ async function readDuringChange(path: string) {
   const answer = await begin(path)
   await once(answer.pause(), 'readable')
   const first = answer.read() as Buffer
-  await insertFiles(house, locker, [LAST])
+  await insertFiles(instance, locker, [LAST])
   const whole = JSON.parse(first + (await text(answer)))
   await locker.call(['locker:write'], 'DELETE', `/files/${encodeURIComponent(LAST)}`)
   return whole
@@ -73,10 +73,10 @@ it('FILE-18 a manifest that changes while it is read says so', { tags: ['nightly
 })
 
 it('LOCK-13 no URLs are signed for a client that has disconnected or sent HEAD', { tags: ['nightly'] }, async () => {
-  const full = await house.locker(owner)
-  await insertFiles(house, full, names, withBytes)
+  const full = await instance.locker(owner)
+  await insertFiles(instance, full, names, withBytes)
   const before = nonces
-  const head = await callRaw(house, owner, signed('/urls', full, 'HEAD'))
+  const head = await callRaw(instance, owner, signed('/urls', full, 'HEAD'))
   expect([head.status, head.text, nonces - before]).toEqual([200, '', 0])
   const answer = await begin('/urls', full)
   for await (const chunk of answer) if (String(chunk).includes('download_url')) break

@@ -156,7 +156,7 @@ it.each([
   expect(registryKey(receiptId)).toBe(key)
 })
 
-it('AMB-65 roots are written without their prefix', () => {
+it('ANCH-12 roots are written without their prefix', () => {
   const entry = { slot: 1, file_count: 2, attested_at: 3 }
   const root = 'ab'.repeat(32)
   const [withPrefix, bare] = [`sha256:${root}`, root].map((merkle_root) =>
@@ -169,6 +169,6 @@ it('AMB-65 roots are written without their prefix', () => {
   })
 })
 
-it('AMB-65 zeros are no entry', () => {
+it('ANCH-12 zeros are no entry', () => {
   expect(decodeEntry([`0x${'00'.repeat(32)}`, 0n, 0, 0n])).toBeNull()
 })

@@ -23,7 +23,7 @@ describe('statements in the EVM registry', () => {
   let evm: RunningEvmChain
   let node: FaultyNode
   let contract: Address
-  let house: TestGateway
+  let instance: TestGateway
   beforeAll(async () => {
     evm = await startEvmChain({ port: 0, now: testbed.clock.now })
     node = await startFaultyNode(evm.url)
@@ -31,7 +31,7 @@ describe('statements in the EVM registry', () => {
     const deployment = await prepareDeployment(account)
     await account.send(deployment.raw)
     contract = deployment.contract
-    house = await open()
+    instance = await open()
   })
   afterEach(() => node.behave(honestly))
   afterAll(async () => {
@@ -47,19 +47,19 @@ describe('statements in the EVM registry', () => {
       EVM_REGISTRY_KEY: OWNER.privateKey,
       ...own,
     })
-  const retry = async (body = {}, at = house) => (await at.send('POST', '/v1/internal/bridge-retry', body)).body
-  const entry = async ({ receiptId }: TestLocker, at = house) =>
+  const retry = async (body = {}, at = instance) => (await at.send('POST', '/v1/internal/bridge-retry', body)).body
+  const entry = async ({ receiptId }: TestLocker, at = instance) =>
     (await at.send<Statements>('GET', `/v1/storage/statements?receipt_id=${receiptId}`)).body.evm_registry
-  const onChain = ({ receiptId }: TestLocker) => house.gateway.context.evmRegistry!.read(receiptId)
+  const onChain = ({ receiptId }: TestLocker) => instance.gateway.context.evmRegistry!.read(receiptId)
 
   /** Writes all entries. The chain finalizes blocks as time passes. */
-  async function writeAll(at = house): Promise<void> {
+  async function writeAll(at = instance): Promise<void> {
     await at.gateway.context.queue.drain()
     testbed.clock.advance(120)
     await retry({}, at)
   }
 
-  it('T-34 ADD-14 AMB-65 entries over the budget wait, and the newest is written when the budget allows', async () => {
+  it('ADD-14 ANCH-12 entries over the budget wait, and the newest is written when the budget allows', async () => {
     const limited = await open({ RATE_LIMITS: 'anchors=1/hour', ANCHORS: 'off' })
     const locker = await filledLocker(limited)
     await attest(limited, locker)
@@ -82,9 +82,9 @@ describe('statements in the EVM registry', () => {
     expect(await onChain(locker)).toMatchObject({ slot: 0, file_count: 1 })
   })
 
-  it('ANCH-12 AMB-65 INT-02 EVT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
-    const locker = await filledLocker(house)
-    const first = (await attest(house, locker)).attestation
+  it('INT-02 EVT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
+    const locker = await filledLocker(instance)
+    const first = (await attest(instance, locker)).attestation
     expect(await entry(locker)).toMatchObject({ contract, sequence: 1, state: 'waiting', tx: null, block: null })
     await writeAll()
     const { body } = first.envelope!
@@ -97,18 +97,18 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ state: 'done', block: expect.any(Number), error: null })
 
     await locker.put('b', 'b')
-    const second = (await attest(house, locker)).attestation
+    const second = (await attest(instance, locker)).attestation
     await writeAll()
     expect(await onChain(locker)).toMatchObject({ merkle_root: second.merkle_root, file_count: 2 })
     expect(await entry(locker)).toMatchObject({ sequence: 2, state: 'done' })
   })
 
-  it('SHAPE-41 INT-05 an entry that cannot be written now is a 503, is visible, and is written by the next attempt', async () => {
-    const locker = await filledLocker(house)
-    await attest(house, locker)
+  it('INT-02 INT-05 an entry that cannot be written now is a 503, is visible, and is written by the next attempt', async () => {
+    const locker = await filledLocker(instance)
+    await attest(instance, locker)
     node.behave(DOWN)
     const { receiptId: receipt_id } = locker
-    const refused = await house.send<ErrorBody>('POST', '/v1/internal/bridge-retry', { receipt_id })
+    const refused = await instance.send<ErrorBody>('POST', '/v1/internal/bridge-retry', { receipt_id })
     expectRefusal(refused, 503, 'chain_unavailable')
     expect(refused.headers.get('retry-after')).toBe('60')
     expect(refused.body.details).toEqual({ ok: false, attempted: 1, succeeded: 0, failed: 1 })
@@ -121,8 +121,8 @@ describe('statements in the EVM registry', () => {
   })
 
   it('T-19 a transaction whose answer was lost is found, not sent a second time', async () => {
-    const locker = await filledLocker(house)
-    await attest(house, locker)
+    const locker = await filledLocker(instance)
+    await attest(instance, locker)
     const count = async () =>
       Number(await evm.chain.request({ method: 'eth_getTransactionCount', params: [OWNER.address, 'latest'] }))
     const before = await count()
@@ -137,9 +137,9 @@ describe('statements in the EVM registry', () => {
   })
 
   it('T-19 INT-02 the watch sends an entry again that was noted and lost, and finds it later', async () => {
-    const locker = await filledLocker(house)
-    await attest(house, locker)
-    const { context } = house.gateway
+    const locker = await filledLocker(instance)
+    await attest(instance, locker)
+    const { context } = instance.gateway
     node.behave(downFor('eth_sendRawTransaction'))
     await context.queue.drain()
     const noted = await entry(locker)
@@ -153,12 +153,12 @@ describe('statements in the EVM registry', () => {
     expect(await onChain(locker)).toMatchObject({ file_count: 1 })
   })
 
-  it('SHAPE-41 a transaction that fails on chain leaves its reason with the entry', async () => {
-    const locker = await filledLocker(house)
+  it('INT-02 a transaction that fails on chain leaves its reason with the entry', async () => {
+    const locker = await filledLocker(instance)
     const { receiptId: receipt_id } = locker
-    await attest(house, locker)
+    await attest(instance, locker)
     node.behave(downFor('eth_getTransactionReceipt'))
-    await house.gateway.context.queue.drain()
+    await instance.gateway.context.queue.drain()
     expect(await entry(locker)).toMatchObject({ state: 'sent' })
     const failed = withResult('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, status: '0x0' }))
     const silent = downFor('eth_call')
@@ -170,7 +170,7 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ state: 'done', error: null })
   })
 
-  it('AMB-44 INT-05 an entry whose key is not the owner ends as a dead letter with its reason, and is not a 5xx', async () => {
+  it('INT-05 an entry whose key is not the owner ends as a dead letter with its reason, and is not a 5xx', async () => {
     const other = await open({ EVM_REGISTRY_KEY: DEV_PAYERS[1]!.privateKey })
     const locker = await filledLocker(other)
     await attest(other, locker)

@@ -20,7 +20,7 @@ import { runAttestJob } from '../../../src/evidence/attest-job.ts'
 import { newestCheckpoint } from '../../../src/publication/log/store.ts'
 import { LOG_ANCHORS } from '../../../src/publication/log-anchors/anchor-log.ts'
 import { dueCheckpoint } from '../../../src/publication/log-anchors/due-checkpoint.ts'
-import { logStanding } from '../../../src/publication/log-anchors/standing.ts'
+import { logStatus } from '../../../src/publication/log-anchors/log-status.ts'
 import { watch } from '../../../src/publication/publisher.ts'
 import { attestationCounts } from '../../../src/views/attest-health.ts'
 import { attest } from '../../evidence/attest.ts'
@@ -34,12 +34,12 @@ const testbed = useAnchorTestbed()
 
 const KEYS = { RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32) }
 
-function logOf(house: TestGateway) {
-  const { context } = house.gateway
+function logOf(instance: TestGateway) {
+  const { context } = instance.gateway
   const { db } = context.database
   return {
     db,
-    anchor: ({ gateway }: TestGateway = house) => watch(gateway.context, LOG_ANCHORS),
+    anchor: ({ gateway }: TestGateway = instance) => watch(gateway.context, LOG_ANCHORS),
     rows: () => db.selectFrom('log_anchors').select(['size', 'state']).orderBy('sent_at').orderBy('tx').execute(),
     /** Everybody can read the checkpoint with these, and the interval is over. */
     async grow(count: number): Promise<string[]> {
@@ -51,11 +51,11 @@ function logOf(house: TestGateway) {
   }
 }
 
-it('LOG-23 LOG-25 publishes the newest checkpoint once an interval, and only if the log has grown', async () => {
-  const house = await testbed.open(KEYS)
-  const { context } = house.gateway
-  const { db, anchor, rows, grow } = logOf(house)
-  const list = async (query = '') => (await house.send<LogAnchors>('GET', `/v1/log/anchors${query}`)).body
+it('LOG-23 LOG-12 publishes the newest checkpoint once an interval, and only if the log has grown', async () => {
+  const instance = await testbed.open(KEYS)
+  const { context } = instance.gateway
+  const { db, anchor, rows, grow } = logOf(instance)
+  const list = async (query = '') => (await instance.send<LogAnchors>('GET', `/v1/log/anchors${query}`)).body
   await anchor()
   const [digest] = await addStatements(db, 3)
   await context.publishLog()
@@ -88,11 +88,11 @@ it('LOG-23 LOG-25 publishes the newest checkpoint once an interval, and only if 
   expect((await list('?limit=1')).anchors[0]?.payload.n).toBe(5)
   expect(await list('?limit=1')).toMatchObject({ next_cursor: '5' })
   expect((await list('?limit=1&cursor=5')).anchors).toMatchObject([{ payload: { n: 3 } }])
-  expectRefusal(await house.send('GET', '/v1/log/anchors?cursor=x'), 422, 'validation_error')
+  expectRefusal(await instance.send('GET', '/v1/log/anchors?cursor=x'), 422, 'validation_error')
 })
 
 forEachDatabase('anchors of the log', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   let replica: TestGateway
   let db: Db
   let { anchor, rows, grow } = {} as ReturnType<typeof logOf>
@@ -105,12 +105,12 @@ forEachDatabase('anchors of the log', (database) => {
   const variables = () => ({ ...KEYS, DATABASE_URL: database.url })
   /** Of a gateway that writes the same log. */
   const shared = () => {
-    const { context } = house.gateway
+    const { context } = instance.gateway
     return { ...variables(), LOG_STORE: context.config.transparency.folder, LOG_ORIGIN: context.logIdentity.key.name }
   }
   beforeAll(async () => {
-    house = await testbed.open(variables())
-    ;({ db, anchor, rows, grow } = logOf(house))
+    instance = await testbed.open(variables())
+    ;({ db, anchor, rows, grow } = logOf(instance))
     replica = await testbed.open({
       ...shared(),
       CHAIN_WAIT_SECONDS: 'anchor=0',
@@ -124,7 +124,7 @@ forEachDatabase('anchors of the log', (database) => {
     await writable(db).deleteFrom('spending').execute()
   })
 
-  it('T-105 LOG-24 replicas publish one transaction together', async () => {
+  it('T-19 LOG-24 replicas publish one transaction together', async () => {
     const before = (await rows()).length
     await grow(1)
     await Promise.all([anchor(), anchor(replica), anchor()])
@@ -133,13 +133,13 @@ forEachDatabase('anchors of the log', (database) => {
     expect((await rows()).at(-1)?.state).toMatch(/landed|finalized/)
   })
 
-  it('T-105 LOG-24 resolves a transaction that was lost by its signature before another is signed', async () => {
+  it('T-19 LOG-24 resolves a transaction that was lost by its signature before another is signed', async () => {
     const before = (await rows()).length
     await grow(1)
     testbed.node.behave(forgetfully)
     await anchor(replica)
     await addStatements(db, 1)
-    await house.gateway.context.publishLog()
+    await instance.gateway.context.publishLog()
     await anchor(replica)
     expect((await rows()).slice(before).map(({ state }) => state)).toEqual(['sent'])
 
@@ -153,7 +153,7 @@ forEachDatabase('anchors of the log', (database) => {
     expect((await rows()).slice(before)).toMatchObject([{ state: 'expired' }, { state: 'landed' }])
   })
 
-  it('T-105 LOG-24 sends what was noted before a crash, and signs nothing else', async () => {
+  it('T-19 LOG-24 sends what was noted before a crash, and signs nothing else', async () => {
     const before = (await rows()).length
     await grow(1)
     testbed.node.behave(forgetfully)
@@ -164,7 +164,7 @@ forEachDatabase('anchors of the log', (database) => {
   })
 
   it.each(['before', 'after'] as const)(
-    'T-105 LOG-24 of a gateway that is killed %s the chain takes its transaction, another one finishes the work once',
+    'T-19 LOG-24 of a gateway that is killed %s the chain takes its transaction, another one finishes the work once',
     { tags: ['nightly'] },
     async (when) => {
       const before = (await rows()).length
@@ -204,12 +204,12 @@ forEachDatabase('anchors of the log', (database) => {
   it('LOG-23 with a policy it waits a second interval for a checkpoint with a quorum', async () => {
     const policy = readPolicy(`witness one ${formatKey(testKey('one.example', 'cosigner').key)}\nquorum one\n`)
     if (typeof policy === 'string') throw new Error(policy)
-    const { context } = house.gateway
+    const { context } = instance.gateway
     const config = { ...context.config, transparency: { ...context.config.transparency, policy } }
     await grow(1)
     const { size: cosigned } = (await newestCheckpoint(db))!
     await addStatements(db, 1)
-    await house.gateway.context.publishLog()
+    await instance.gateway.context.publishLog()
     const due = async () => (await dueCheckpoint({ ...context, config }, cosigned + 1))?.size ?? null
     expect(await due()).toBeNull()
     await writable(db).insertInto('log_cosignatures').values({ size: cosigned, lines: '', is_quorum: 1 }).execute()
@@ -224,7 +224,7 @@ forEachDatabase('anchors of the log', (database) => {
       await grow(count)
       await anchor()
     }
-    const { nodes, signer } = house.gateway.context.primaryChain!
+    const { nodes, signer } = instance.gateway.context.primaryChain!
     expect(await unknownAnchors(db, nodes, signer)).toEqual({ statements: [], checkpoints: [] })
     const kept = await db.selectFrom('log_anchors').selectAll().orderBy('size', 'desc').limit(1).execute()
     await writable(db).deleteFrom('log_anchors').where('tx', '=', kept[0]!.tx).execute()
@@ -240,12 +240,12 @@ forEachDatabase('anchors of the log', (database) => {
     await writable(db).insertInto('log_anchors').values(kept).execute()
   })
 
-  it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {
-    const { context } = house.gateway
+  it('LOG-28 LOG-27 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {
+    const { context } = instance.gateway
     await grow(1)
     await anchor()
     const operator = ed25519Identity()
-    const locker = await house.locker(ed25519Identity(), { operators: [operator] })
+    const locker = await instance.locker(ed25519Identity(), { operators: [operator] })
     const change = (anchoring: string, who = locker.owner) =>
       locker.call<{ anchoring: string; error: string }>(['locker:admin'], 'POST', '/anchoring', { anchoring }, who)
     const record = () => locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
@@ -257,38 +257,38 @@ forEachDatabase('anchors of the log', (database) => {
     expect((await record()).body.anchoring).toBe('log')
 
     await locker.put('a', 'a')
-    const attested = await attest(house, locker)
+    const attested = await attest(instance, locker)
     expect(attested.push_result).toMatchObject({ status: 'skipped', reason: 'push_disabled' })
     await locker.put('b', 'b')
     await runAttestJob(context, locker.receiptId, 1)
     await locker.put('a', 'changed')
     const { body: run } = await replica.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})
     expect(run.results).toContainEqual({ receipt_id: locker.receiptId, status: 'attested' })
-    expect(await publicationsOf(house, locker)).toEqual([])
+    expect(await publicationsOf(instance, locker)).toEqual([])
     expect(await context.queue.counts()).not.toContainEqual(expect.objectContaining({ kind: 'push' }))
     const waiting = async () => (await attestationCounts(context)).oldest_nonfinal_age_sec
     expect(await waiting()).toBeNull()
     expect((await usage()).next_anchor).toMatchObject({ reason: 'log', at: expect.any(String) })
 
-    const { size, waiting: unpublished } = await logStanding(context)
+    const { size, waiting: unpublished } = await logStatus(context)
     expect(unpublished).toBeGreaterThan(0)
     await context.publishLog()
     testbed.clock.advance(4 * HOUR)
-    expect(await logStanding(context)).toEqual({
+    expect(await logStatus(context)).toEqual({
       size: size + unpublished,
       waiting: 0,
       witnesses: [],
       overdueSeconds: 3 * HOUR,
     })
-    const health = await house.send<Health>('GET', '/health')
+    const health = await instance.send<Health>('GET', '/health')
     expect(health.body.warnings).toContain('the newest checkpoint of the log is not anchored in time')
     await anchor()
-    expect(await logStanding(context)).toMatchObject({ overdueSeconds: 0 })
+    expect(await logStatus(context)).toMatchObject({ overdueSeconds: 0 })
     expect((await usage()).next_anchor).toBeNull()
 
-    expect(await push(house, locker)).toMatchObject({ status: 'pushed' })
+    expect(await push(instance, locker)).toMatchObject({ status: 'pushed' })
     expect(await change('each')).toMatchObject({ status: 200 })
     await locker.put('c', 'c')
-    expect((await attest(house, locker)).push_result.status).toBe('pushed')
+    expect((await attest(instance, locker)).push_result.status).toBe('pushed')
   })
 })

@@ -26,10 +26,10 @@ const STEPS: [step: string, passes: number][] = [
 ]
 
 forEachDatabase('a writer that is killed', (database) => {
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, LOG_KEY }))
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, LOG_KEY }))
 
   function publishElsewhere(step: string, passes: number) {
-    const { config, logIdentity: identity } = house.gateway.context
+    const { config, logIdentity: identity } = instance.gateway.context
     const env = {
       DATABASE_URL: database.url,
       LOG_STORE: config.transparency.folder,
@@ -39,8 +39,8 @@ forEachDatabase('a writer that is killed', (database) => {
     return startProcess(LAUNCHER, { args: [PROGRAM, step, String(passes)], env }).ended
   }
 
-  it('T-103 LOG-15 leaves no fork at any step: the next writer goes on with the same bytes', async () => {
-    const { context, url } = house.gateway
+  it('T-114 leaves no fork at any step: the next writer goes on with the same bytes', async () => {
+    const { context, url } = instance.gateway
     const reader = logReader(url, context.logIdentity.key)
     const { db } = context.database
     const digests = await addStatements(db, 10)

@@ -11,25 +11,25 @@ import { attest } from '../../evidence/attest.ts'
 import { addStatements, logReader } from './log-reader.ts'
 
 forEachDatabase('the log', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   beforeAll(async () => {
-    house = await openTestGateway({ DATABASE_URL: database.url })
+    instance = await openTestGateway({ DATABASE_URL: database.url })
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
-  const room = () => house.gateway.context
-  const db = () => house.gateway.context.database.db
-  const reader = () => logReader(house.gateway.url, room().logIdentity.key)
-  const get = (path: string) => fetch(house.gateway.url + path)
+  const room = () => instance.gateway.context
+  const db = () => instance.gateway.context.database.db
+  const reader = () => logReader(instance.gateway.url, room().logIdentity.key)
+  const get = (path: string) => fetch(instance.gateway.url + path)
 
-  it('LOG-10 LOG-12 ADD-50 has every statement in the order of its transaction, and leads to no receipt', async () => {
+  it('LOG-10 LOG-12 has every statement in the order of its transaction, and leads to no receipt', async () => {
     const start = (await room().publishedLog.newest())?.size ?? 0
-    const lockers = [await house.locker(ed25519Identity()), await house.locker(ed25519Identity())]
+    const lockers = [await instance.locker(ed25519Identity()), await instance.locker(ed25519Identity())]
     const digests: string[] = []
     for (const text of ['1', '2']) {
       for (const locker of lockers) {
         await locker.put('a', text)
-        digests.push((await attest(house, locker)).attestation.envelope!.statement_digest)
+        digests.push((await attest(instance, locker)).attestation.envelope!.statement_digest)
       }
       await room().publishLog()
     }
@@ -43,7 +43,7 @@ forEachDatabase('the log', (database) => {
 
     const head = await reader().head()
     expect((await reader().entries(head)).slice(start)).toEqual(digests)
-    const state = await house.send<LogState>('GET', '/v1/log')
+    const state = await instance.send<LogState>('GET', '/v1/log')
     expect(state.body).toMatchObject({
       origin: room().logIdentity.key.name,
       vkey: formatKey(room().logIdentity.key),
@@ -51,15 +51,15 @@ forEachDatabase('the log', (database) => {
       root: toHex(head.root),
     })
 
-    const first = await house.send<LogStatements>('GET', `/v1/log/statements?from=${start}&limit=3`)
+    const first = await instance.send<LogStatements>('GET', `/v1/log/statements?from=${start}&limit=3`)
     expect(first.body).toMatchObject({ size: start + 4, next: start + 3 })
-    const last = await house.send<LogStatements>('GET', `/v1/log/statements?from=${start + 3}`)
+    const last = await instance.send<LogStatements>('GET', `/v1/log/statements?from=${start + 3}`)
     const entries = [...first.body.entries, ...last.body.entries]
     expect(last.body.next).toBeNull()
     const listed = entries.map(({ index, envelope }) => [index, envelope?.statement_digest])
     expect(listed).toEqual(digests.map((digest, i) => [start + i, digest]))
     expect(JSON.stringify(entries)).not.toContain('rcpt_')
-    expect((await house.send<LogStatements>('GET', `/v1/log/statements?from=${start + 4}`)).body.entries).toEqual([])
+    expect((await instance.send<LogStatements>('GET', `/v1/log/statements?from=${start + 4}`)).body.entries).toEqual([])
 
     for (const [index, digest] of digests.entries()) {
       const response = await get(`/v1/log/proof?statement_digest=${digest}`)
@@ -69,8 +69,8 @@ forEachDatabase('the log', (database) => {
       expect([proof.index, proves(proof, fromHex(digest) as Uint8Array)]).toEqual([start + index, true])
       expect(proves(proof, fromHex(digests[0]!) as Uint8Array)).toBe(index === 0)
     }
-    expectRefusal(await house.send('GET', `/v1/log/proof?statement_digest=${'0'.repeat(64)}`), 404, 'not_in_log')
-    expectRefusal(await house.send('GET', '/v1/log/proof?statement_digest=x'), 422, 'validation_error')
+    expectRefusal(await instance.send('GET', `/v1/log/proof?statement_digest=${'0'.repeat(64)}`), 404, 'not_in_log')
+    expectRefusal(await instance.send('GET', '/v1/log/proof?statement_digest=x'), 422, 'validation_error')
   })
 
   it('LOG-13 grows by thousands at a time, and each checkpoint holds the one before', async () => {
@@ -114,17 +114,17 @@ forEachDatabase('the log', (database) => {
 })
 
 describe('the tiles of a log of 304 entries', () => {
-  let house: TestGateway
+  let instance: TestGateway
   beforeAll(async () => {
-    house = await openTestGateway()
-    const empty = await house.send<LogState>('GET', '/v1/log')
+    instance = await openTestGateway()
+    const empty = await instance.send<LogState>('GET', '/v1/log')
     expect(empty.body).toMatchObject({ size: 0, root: null, checkpoint_at: null, witnesses: [] })
-    expectRefusal(await house.send('GET', '/log/checkpoint'), 404, 'not_in_log')
-    await addStatements(house.gateway.context.database.db, 304)
-    await house.gateway.context.publishLog()
+    expectRefusal(await instance.send('GET', '/log/checkpoint'), 404, 'not_in_log')
+    await addStatements(instance.gateway.context.database.db, 304)
+    await instance.gateway.context.publishLog()
   })
-  afterAll(() => house.close())
-  const get = (path: string, headers: Record<string, string> = {}) => fetch(house.gateway.url + path, { headers })
+  afterAll(() => instance.close())
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(instance.gateway.url + path, { headers })
 
   it('LOG-11 serves tiles for ever and checkpoints for seconds, to every web page', async () => {
     const checkpoint = await get('/log/checkpoint', { origin: 'https://reader.example' })
@@ -147,7 +147,7 @@ describe('the tiles of a log of 304 entries', () => {
       etag: '"0/000"',
     })
     expect((await get('/log/tile/0/000', { 'if-none-match': '"0/000"' })).status).toBe(304)
-    const asked = await fetch(`${house.gateway.url}/log/tile/0/001.p/48`, { method: 'HEAD' })
+    const asked = await fetch(`${instance.gateway.url}/log/tile/0/001.p/48`, { method: 'HEAD' })
     expect([asked.status, asked.headers.get('content-length')]).toEqual([200, `${48 * 32}`])
     // What an earlier checkpoint named is the beginning of what is there now.
     const part = Buffer.from(await (await get('/log/tile/0/000.p/7')).arrayBuffer())
@@ -155,7 +155,7 @@ describe('the tiles of a log of 304 entries', () => {
     const bundle = Buffer.from(await (await get('/log/tile/entries/001.p/3')).arrayBuffer())
     expect(bundle.length).toBe(3 * 34)
 
-    const { folder } = house.gateway.context.config.transparency
+    const { folder } = instance.gateway.context.config.transparency
     expect((await readdir(`${folder}/tile/0/001.p`)).sort()).toEqual(['48'])
   })
 
@@ -169,7 +169,7 @@ describe('the tiles of a log of 304 entries', () => {
     ['0/%00', 'a zero byte'],
     ['checkpoint', 'no tile'],
   ])('LOG-11 has no tile %s: %s', async (path) => {
-    const { status, body } = await house.send<{ error: string }>('GET', `/log/tile/${path}`)
+    const { status, body } = await instance.send<{ error: string }>('GET', `/log/tile/${path}`)
     expect([400, 404, 422]).toContain(status)
     expect(['not_in_log', 'validation_error', 'malformed_request']).toContain(body.error)
   })

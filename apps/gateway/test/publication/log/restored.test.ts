@@ -49,47 +49,47 @@ forEachDatabase('a database that is behind its published log', (database) => {
       join(elsewhere, 'checkpoint'),
       await signCheckpoint(other, { size: 1, root: Buffer.alloc(32) }, signer.sign),
     )
-    const house = await openTestGateway({ ...variables, LOG_STORE: elsewhere })
-    expect((await untilState(house, 'behind')).continuity).toMatchObject({ log: 'foreign' })
-    await house.close()
+    const instance = await openTestGateway({ ...variables, LOG_STORE: elsewhere })
+    expect((await untilState(instance, 'behind')).continuity).toMatchObject({ log: 'foreign' })
+    await instance.close()
   })
 
   describe('from its loss to another log', { shuffle: false }, () => {
-    it('T-104 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
-      let house = await openTestGateway(variables)
-      const locker = await house.locker(ed25519Identity())
+    it('T-37 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
+      let instance = await openTestGateway(variables)
+      const locker = await instance.locker(ed25519Identity())
       await locker.put('a', '1')
-      await attest(house, locker)
-      await addStatements(dbOf(house), 300)
-      await house.gateway.context.publishLog()
-      await addStatements(dbOf(house), 3)
-      await house.close()
+      await attest(instance, locker)
+      await addStatements(dbOf(instance), 300)
+      await instance.gateway.context.publishLog()
+      await addStatements(dbOf(instance), 3)
+      await instance.close()
       await copyDatabase(database, 'live')
 
-      house = await openTestGateway(variables)
-      const lost = await addStatements(dbOf(house), 500)
-      const rows = await dbOf(house)
+      instance = await openTestGateway(variables)
+      const lost = await addStatements(dbOf(instance), 500)
+      const rows = await dbOf(instance)
         .selectFrom('statements')
         .selectAll()
         .where('statement_digest', 'in', lost)
         .execute()
-      await house.gateway.context.publishLog()
-      const seen = await readerOf(house).head()
-      const entries = await readerOf(house).entries(seen)
+      await instance.gateway.context.publishLog()
+      const seen = await readerOf(instance).head()
+      const entries = await readerOf(instance).entries(seen)
       expect(seen.size).toBe(804)
-      await house.close()
+      await instance.close()
       await copyDatabase(database, 'backup')
 
-      house = await openTestGateway(variables)
-      const behind = await untilState(house, 'behind')
+      instance = await openTestGateway(variables)
+      const behind = await untilState(instance, 'behind')
       expect(behind).toMatchObject({
         status: 'degraded',
         continuity: { log: 'behind', heal: expect.stringContaining('svc-gateway replay') },
       })
-      expectRefusal(await askToAttest(house, locker), 503, 'database_behind')
-      await expect(house.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
+      expectRefusal(await askToAttest(instance, locker), 503, 'database_behind')
+      await expect(instance.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
       // The log itself can be read.
-      expect(await readerOf(house).head()).toEqual(seen)
+      expect(await readerOf(instance).head()).toEqual(seen)
       const shown = await command('log')
       expect([shown.code, JSON.parse(shown.stdout)], shown.stderr).toEqual([
         1,
@@ -97,34 +97,34 @@ forEachDatabase('a database that is behind its published log', (database) => {
       ])
       const restored = await command('replay', '--reason', 'restored the backup')
       expect(restored.code, restored.stdout).toBe(0)
-      expect((await untilState(house, 'current')).continuity).toMatchObject({ log: 'ok' })
+      expect((await untilState(instance, 'current')).continuity).toMatchObject({ log: 'ok' })
       // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
-      await house.gateway.context.publishLog()
-      expect(await readerOf(house).head()).toEqual(seen)
-      await writable(dbOf(house)).insertInto('statements').values(rows).execute()
-      const more = await addStatements(dbOf(house), 20)
-      await house.gateway.context.publishLog()
-      const head = await readerOf(house).head()
-      await readerOf(house).expectGrown(seen, head)
-      expect(await readerOf(house).entries(head)).toEqual([...entries, ...more])
-      const audit = await dbOf(house).selectFrom('audit_log').select(['action', 'reason']).execute()
+      await instance.gateway.context.publishLog()
+      expect(await readerOf(instance).head()).toEqual(seen)
+      await writable(dbOf(instance)).insertInto('statements').values(rows).execute()
+      const more = await addStatements(dbOf(instance), 20)
+      await instance.gateway.context.publishLog()
+      const head = await readerOf(instance).head()
+      await readerOf(instance).expectGrown(seen, head)
+      expect(await readerOf(instance).entries(head)).toEqual([...entries, ...more])
+      const audit = await dbOf(instance).selectFrom('audit_log').select(['action', 'reason']).execute()
       expect(audit).toEqual([{ action: 'replay', reason: 'restored the backup' }])
-      await house.close()
+      await instance.close()
     })
 
-    it('T-104 LOG-16 never mixes another history of the same database, published elsewhere, with this one', async () => {
+    it('T-37 LOG-16 never mixes another history of the same database, published elsewhere, with this one', async () => {
       await copyDatabase(database, 'backup')
-      let house = await openTestGateway({ ...variables, LOG_STORE: join(folder, 'elsewhere') })
-      await addStatements(dbOf(house), 1000)
-      await house.gateway.context.publishLog()
-      await house.close()
-      house = await openTestGateway(variables)
-      expect(await untilState(house, 'behind')).toMatchObject({
+      let instance = await openTestGateway({ ...variables, LOG_STORE: join(folder, 'elsewhere') })
+      await addStatements(dbOf(instance), 1000)
+      await instance.gateway.context.publishLog()
+      await instance.close()
+      instance = await openTestGateway(variables)
+      expect(await untilState(instance, 'behind')).toMatchObject({
         continuity: { log: 'forked', heal: expect.stringContaining('not that of this database') },
       })
       const refused = await command('replay', '--reason', 'hope')
       expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('other entries than the log')])
-      await house.close()
+      await instance.close()
     })
 
     async function proofOf({ gateway }: TestGateway, digest: string) {
@@ -142,12 +142,12 @@ forEachDatabase('a database that is behind its published log', (database) => {
     const origin = 'gateway.example/log-2'
 
     it('LOG-51 LOG-52 ends a log that has forked by decision', async () => {
-      const house = await openTestGateway(variables)
-      await untilState(house, 'behind')
-      oldKey = house.gateway.context.logIdentity.key
-      const placed = dbOf(house).selectFrom('log_entries').select('statement_digest').where('entry_index', '>=', 0)
+      const instance = await openTestGateway(variables)
+      await untilState(instance, 'behind')
+      oldKey = instance.gateway.context.logIdentity.key
+      const placed = dbOf(instance).selectFrom('log_entries').select('statement_digest').where('entry_index', '>=', 0)
       digests = (await placed.orderBy('entry_index').execute()).map(({ statement_digest }) => statement_digest)
-      oldProof = await proofOf(house, digests[0]!)
+      oldProof = await proofOf(instance, digests[0]!)
       expect((await begin('two words')).stderr).toContain('without spaces')
       expect((await begin(oldKey.name)).stderr).toContain('has signed already')
       const begun = await begin(origin)
@@ -157,42 +157,45 @@ forEachDatabase('a database that is behind its published log', (database) => {
       // Both faces of the log that forked, signed by its key.
       expect(ended.checkpoints.map((text) => readCheckpoint(text))).toMatchObject([{ size: 1304 }, { size: 824 }])
       // Who has not started again signs nothing.
-      await untilState(house, 'behind')
-      await expect(house.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
-      await house.close()
+      await untilState(instance, 'behind')
+      await expect(instance.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
+      await instance.close()
     })
 
-    it('LOG-51 LOG-53 begins another log with all statements', async () => {
-      const house = await openTestGateway({ ...variables, LOG_STORE: join(folder, 'log-2') })
-      await untilState(house, 'current')
-      while (await house.gateway.context.publishLog());
-      expect(await readerOf(house).entries(await readerOf(house).head())).toEqual(digests)
-      const state = (await house.send<LogState>('GET', '/v1/log')).body
+    it('LOG-51 begins another log with all statements', async () => {
+      const instance = await openTestGateway({ ...variables, LOG_STORE: join(folder, 'log-2') })
+      await untilState(instance, 'current')
+      while (await instance.gateway.context.publishLog());
+      expect(await readerOf(instance).entries(await readerOf(instance).head())).toEqual(digests)
+      const state = (await instance.send<LogState>('GET', '/v1/log')).body
       expect(state).toMatchObject({ origin, size: digests.length, ended: [{ ...ended, ended_at: expect.any(String) }] })
-      const { logs } = (await house.send<SigningKeys>('GET', '/v1/keys')).body
+      const { logs } = (await instance.send<SigningKeys>('GET', '/v1/keys')).body
       expect(logs).toEqual([
         { origin, vkey: state.vkey },
         { origin: ended.origin, vkey: ended.vkey },
       ])
-      const newProof = await proofOf(house, digests[0]!)
+      const newProof = await proofOf(instance, digests[0]!)
       expect([isSignedBy(oldProof.checkpoint.note, oldKey), isSignedBy(newProof.checkpoint.note, oldKey)]).toEqual([
         true,
         false,
       ])
       expect((await begin(oldKey.name)).stderr).toContain('has signed already')
-      const audit = dbOf(house).selectFrom('audit_log').select(['reason', 'details']).where('action', '=', 'begin_log')
+      const audit = dbOf(instance)
+        .selectFrom('audit_log')
+        .select(['reason', 'details'])
+        .where('action', '=', 'begin_log')
       expect((await audit.execute()).map(({ reason, details }) => [reason, JSON.parse(details)])).toEqual([
         ['it has forked', { ...ended, next: origin }],
       ])
 
       // As if another log had begun while this process was at work.
-      await addStatements(dbOf(house), 1)
-      await writable(dbOf(house)).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
-      await expect(house.gateway.context.publishLog()).rejects.toThrow('another log has begun')
-      await writable(dbOf(house)).updateTable('logs').set({ origin }).execute()
-      await house.gateway.context.publishLog()
-      expect((await readerOf(house).head()).size).toBe(digests.length + 1)
-      await house.close()
+      await addStatements(dbOf(instance), 1)
+      await writable(dbOf(instance)).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
+      await expect(instance.gateway.context.publishLog()).rejects.toThrow('another log has begun')
+      await writable(dbOf(instance)).updateTable('logs').set({ origin }).execute()
+      await instance.gateway.context.publishLog()
+      expect((await readerOf(instance).head()).size).toBe(digests.length + 1)
+      await instance.close()
     })
   })
 })

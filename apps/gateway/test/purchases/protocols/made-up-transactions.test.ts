@@ -27,7 +27,7 @@ const settler = createSolanaSettler(PRIMARY, { rpcUrls: [], quorum: 1 }, new Uin
 /** Before the message: the number of signatures, and one of them. */
 const SIGNED_BYTES = 65
 
-it('T-129 T-130 T-131 no made-up input breaks the rules of transactions of the primary chain', async () => {
+it('T-129 T-52 no made-up input breaks the rules of transactions of the primary chain', async () => {
   const messages = [paymentMessage('legacy'), paymentMessage(0)]
   expect(
     await problemWith({

@@ -20,7 +20,7 @@ const ACCEPTED = {
   extra: { pay_req_id: PAY_REQ_ID },
 }
 
-it('T-129 T-131 no made-up input breaks the rules of x402 headers', async () => {
+it('T-129 T-52 no made-up input breaks the rules of x402 headers', async () => {
   const { info } = signInChallenge(DOOR, (length) => new Uint8Array(length))
   const authorization = {
     from: ADDRESS,

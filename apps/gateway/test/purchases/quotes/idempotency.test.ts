@@ -36,7 +36,7 @@ describe('a quote under an Idempotency-Key', () => {
   })
 
   it.each([{ units: 2 }, { units: 1, provider: 'gcs' }, { units: 1, unknown: null }])(
-    'PAY-07 ERR-20 T-27 the same key with another body is a 409: %j',
+    'PAY-07 ERR-20 the same key with another body is a 409: %j',
     async (order) => {
       const key = randomUUID()
       const id = await idUnder(key)
@@ -64,7 +64,7 @@ describe('a quote under an Idempotency-Key', () => {
     expect((await ask(key, order)).body).toEqual(body)
   })
 
-  it('AMB-50 a key has 1 to 255 visible characters and is compared exactly', async () => {
+  it('PAY-06 a key has 1 to 255 visible characters and is compared exactly', async () => {
     for (const key of ['!', '~', 'k'.repeat(255), `{"a":'b'}`]) {
       const id = await idUnder(key)
       expect(await idUnder(key)).toBe(id)
@@ -72,20 +72,20 @@ describe('a quote under an Idempotency-Key', () => {
     expect(await idUnder('Key')).not.toBe(await idUnder('key'))
   })
 
-  it.each(['', 'k'.repeat(256), 'two words', 'schlüssel'])('AMB-50 the key "%s" is a 422', async (key) => {
+  it.each(['', 'k'.repeat(256), 'two words', 'schlüssel'])('PAY-06 the key "%s" is a 422', async (key) => {
     const reply = await ask(key)
     expectError(reply, 422, 'validation_error')
     expect(reply.body).toMatchObject({ detail: [{ loc: ['header', 'Idempotency-Key'] }] })
   })
 
-  it('AMB-50 a refused order leaves its key free', async () => {
+  it('PAY-06 a refused order leaves its key free', async () => {
     const key = randomUUID()
     expectError(await ask(key, { units: 0 }), 422, 'validation_error')
     expectError(await ask(key, { units: 1, pay_asset: 'DOGE' }), 400, 'leg_not_in_quote')
     expect(await idUnder(key)).toMatch(/^pr_/)
   })
 
-  it('AMB-50 an unpaid quote is replaced under its key once it has expired, not before', async () => {
+  it('PAY-06 an unpaid quote is replaced under its key once it has expired, not before', async () => {
     const key = randomUUID()
     const id = await idUnder(key)
     market.clock.advance(300)
@@ -96,7 +96,7 @@ describe('a quote under an Idempotency-Key', () => {
     expect(await idUnder(key)).toBe(next)
   })
 
-  it('AMB-50 a paid quote stays under its key for 24 hours', async () => {
+  it('PAY-06 a paid quote stays under its key for 24 hours', async () => {
     const key = randomUUID()
     const { body } = await ask(key)
     const tx = await market.pay(body.accepts[0]!)
@@ -109,7 +109,7 @@ describe('a quote under an Idempotency-Key', () => {
     expect(payReqId(next.body)).not.toBe(payReqId(body))
   })
 
-  it('AMB-50 T-27 keys older than 24 hours are deleted', async () => {
+  it('PAY-06 T-27 keys older than 24 hours are deleted', async () => {
     await idUnder(randomUUID())
     market.clock.advance(DAY + 1)
     const last = randomUUID()
@@ -126,7 +126,7 @@ describe('an Idempotency-Key and the address of its client', () => {
     behindProxy.send<Quote>('POST', path, order, { 'idempotency-key': key, 'x-forwarded-for': address })
 
   it.each(['/v1/storage/request', '/v1/x402/storage'])(
-    'PAY-06 PAY-07 T-27 ADD-13 a key that can be guessed gives a stranger neither the quote nor a 409: %s',
+    'PAY-07 T-27 a key that can be guessed gives a stranger neither the quote nor a 409: %s',
     async (path) => {
       for (const squatted of [false, true]) {
         const key = `order-${path.length}-${squatted}`
@@ -155,7 +155,7 @@ describe('an Idempotency-Key and the address of its client', () => {
     ['a UUID of time and random bits', '01980f2e-8f5b-7c3d-9a4e-2b6f1d7c8e90'],
     ['16 bytes in hexadecimal', '5c80b86975c31468c76c91411984371d'],
     ['a SHA-256', hash('sha256', 'a signature')],
-  ])('PAY-06 PAY-07 AMB-50 a key that cannot be guessed is the same from every address: %s', async (_, key) => {
+  ])('PAY-06 PAY-07 a key that cannot be guessed is the same from every address: %s', async (_, key) => {
     const first = await askFrom('198.51.100.7', key)
     expect((await askFrom('203.0.113.9', key)).body).toEqual(first.body)
     expectError(await askFrom('203.0.113.9', key, { units: 2 }), 409, 'idempotency_conflict')
@@ -168,14 +168,14 @@ describe('an Idempotency-Key and the address of its client', () => {
     ['a UUID typed by hand', '00000000-0000-4000-8000-00000000000a'],
     ['a UUID of time and machine', 'c232ab00-9414-11ec-b3c8-9f6bdeced846'],
     ['a UUID of a name', '2ed6657d-e927-568b-95e1-2665a8aea6a2'],
-  ])('AMB-50 T-27 ADD-13 a long key that may still be guessed is bound to its address: %s', async (_, key) => {
+  ])('PAY-06 T-27 a long key that may still be guessed is bound to its address: %s', async (_, key) => {
     const ids = [await askFrom('198.51.100.7', key), await askFrom('203.0.113.9', key)].map(({ body }) =>
       payReqId(body),
     )
     expect(ids[0]).not.toBe(ids[1])
   })
 
-  it('PAY-06 T-27 ADD-31 a short key that release 1.1.0 stored gets its quote again, and is free for another order', async () => {
+  it('T-27 ADD-31 a short key that release 1.1.0 stored gets its quote again, and is free for another order', async () => {
     const { body } = await behindProxy.send<Quote>('POST', '/v1/storage/request', { units: 1 })
     const { db } = behindProxy.gateway.context.database
     const kept = {

@@ -40,7 +40,7 @@ async function legsOf(seller: TestGateway, choice: object) {
 }
 
 describe('which legs a quote covers', () => {
-  it('PAY-04 PAY-10 PAY-25 AMB-08 a quote has all legs in table order when the buyer names none', async () => {
+  it('PAY-04 PAY-10 a quote has all legs in table order when the buyer names none', async () => {
     expect(await legsOf(shop, {})).toEqual([...PRIMARY_LEGS, ...EVM_LEGS])
   })
 
@@ -48,12 +48,12 @@ describe('which legs a quote covers', () => {
     [{ pay_network: 'primary-mainnet' }, PRIMARY_LEGS],
     [{ pay_network: 'evm-testnet' }, EVM_LEGS],
     [{ pay_network: 'evm-mainnet', pay_asset: 'Usdt0' }, ['USDT0 evm']],
-  ])('PAY-04 PAY-05 AMB-08 AMB-09 a quote for %j has only the legs that match', async (choice, legs) => {
+  ])('PAY-04 PAY-05 a quote for %j has only the legs that match', async (choice, legs) => {
     expect(await legsOf(shop, choice)).toEqual(legs)
   })
 
   it.each(['polygon', 'PRIMARY-MAINNET', 'eip155:1', '__proto__'])(
-    'AMB-09 an unknown network "%s" is a 422',
+    'PAY-05 an unknown network "%s" is a 422',
     async (pay_network) => {
       const reply = await shop.send('POST', '/v1/storage/request', { units: 1, pay_network })
       expectError(reply, 422, 'validation_error')
@@ -64,7 +64,7 @@ describe('which legs a quote covers', () => {
   it.each([
     [{ pay_network: 'evm-mainnet', pay_asset: 'usdt' }, 'USDT on evm-mainnet not in quote'],
     [{ pay_asset: 'DOGE' }, 'DOGE on any network not in quote'],
-  ])('PAY-48 ERR-05 AMB-09 a network and asset that are not offered are a 400: %j', async (choice, message) => {
+  ])('PAY-48 ERR-05 a network and asset that are not offered are a 400: %j', async (choice, message) => {
     const reply = await shop.send('POST', '/v1/storage/request', { units: 1, ...choice })
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message })
@@ -88,7 +88,7 @@ describe('legs by configuration', () => {
     }
   })
 
-  it('AMB-10 a token leg whose treasury account does not exist is not offered', async () => {
+  it('PAY-19 a token leg whose treasury account does not exist is not offered', async () => {
     const seller = await market.open({ PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8' })
     expect(await legsOf(seller, {})).toEqual(['SOL primary', ...EVM_LEGS])
     const choice = { units: 1, pay_network: 'primary-mainnet', pay_asset: 'USDC' }
@@ -97,7 +97,7 @@ describe('legs by configuration', () => {
     expect(reply.body).toMatchObject({ message: 'USDC on primary-mainnet not in quote' })
   })
 
-  it('AMB-10 VER-20 a treasury without token accounts is named in /health, with what to do, until they exist', async () => {
+  it('PAY-19 VER-20 a treasury without token accounts is named in /health, with what to do, until they exist', async () => {
     const PRIMARY_TREASURY = 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8'
     const withoutBeta = (market.chains.variables.TOKENS ?? '').replace(/primary\.BETA=[^,]+,?/, '')
     const seller = await market.open({ PRIMARY_TREASURY, TOKENS: withoutBeta })
@@ -144,7 +144,7 @@ describe('legs by configuration', () => {
     await seller.close()
   })
 
-  it('AMB-10 VER-20 while no node answers, /health says that token accounts are not known, and does not wait', async () => {
+  it('PAY-19 VER-20 while no node answers, /health says that token accounts are not known, and does not wait', async () => {
     const node = await startFaultyNode(market.chains.primary.url, () => null)
     const seller = await market.open({ ...WITHOUT_EVM, PRIMARY_RPC_URLS: node.url })
     const { not_offered = [] } = (await seller.send<Health>('GET', '/health')).body
@@ -159,7 +159,7 @@ describe('legs by configuration', () => {
     expectError(await closed.send('POST', '/v1/storage/request', { units: 1 }), 503, 'chain_unavailable')
   })
 
-  it('AMB-08 a gateway may sell on one chain only, and does not offer assets without an address', async () => {
+  it('PAY-04 a gateway may sell on one chain only, and does not offer assets without an address', async () => {
     const unset = { TOKENS: '' }
     const evmOnly = await market.open({ ...WITHOUT_PRIMARY, ...unset })
     expect(await legsOf(evmOnly, {})).toEqual(EVM_ASSETS.filter(hasAddress).map(evmLeg))
@@ -171,7 +171,7 @@ describe('legs by configuration', () => {
 })
 
 describe('tokens with other decimals', () => {
-  it('T-39 are left out of quotes, and the log and /health say why', async () => {
+  it('T-22 are left out of quotes, and the log and /health say why', async () => {
     const lines: string[] = []
     const write = (line: string) => void lines.push(line)
     const log = createLog('error', { write, writeSoon: write, flush: () => {} })
@@ -196,7 +196,7 @@ describe('tokens with other decimals', () => {
     await seller.close()
   })
 
-  it('T-39 a gateway starts while no node answers, and sells tokens once their decimals are read', async () => {
+  it('T-22 a gateway starts while no node answers, and sells tokens once their decimals are read', async () => {
     const node = await startFaultyNode(market.chains.evm.url, () => ({ status: 500, body: '' }))
     const seller = await market.open({ ...WITHOUT_PRIMARY, EVM_RPC_URLS: node.url })
     expect(await legsOf(seller, {})).toEqual(['MON evm'])
@@ -215,7 +215,7 @@ async function price(query = '', seller = shop): Promise<Price> {
 }
 
 describe('GET /v1/price', () => {
-  it('VER-21 SHAPE-04 GET /v1/price lists the price of a unit on every leg, and price and terms of every provider', async () => {
+  it('VER-21 GET /v1/price lists the price of a unit on every leg, and price and terms of every provider', async () => {
     const terms = { storage_limit_bytes: 1_073_741_824, file_limit: 1000, egress_included_bytes: 1_073_741_824 }
     const answer = await price()
     expect(answer).toMatchObject({
@@ -246,7 +246,7 @@ describe('GET /v1/price', () => {
     for (const amount of dollars) expect(amount).not.toHaveProperty('oracle_rate')
   })
 
-  it('VER-21 PAY-29 AMB-68 GET /v1/price has the amounts of a quote for the same order', async () => {
+  it('VER-21 PAY-29 GET /v1/price has the amounts of a quote for the same order', async () => {
     const { amounts, total_usd } = await price('?units=3&provider=mongodb&pay_network=evm-testnet')
     const quote = await shop.quote({ units: 3, provider: 'mongodb', pay_network: 'evm-testnet' })
     expect(total_usd).toBe(quote.extensions.svc.price_summary.total_usd)
@@ -255,7 +255,7 @@ describe('GET /v1/price', () => {
 })
 
 describe('exchange rates', () => {
-  it('T-39 a leg whose price the oracle lacks costs no less than its last price for an hour, then it stops alone', async () => {
+  it('T-22 a leg whose price the oracle lacks costs no less than its last price for an hour, then it stops alone', async () => {
     const { rates } = market.chains
     const seller = await market.open(PRODUCTION)
     const query = '?pay_asset=WETH'
@@ -282,7 +282,7 @@ describe('exchange rates', () => {
     rates.setPrice('ETH', '3500')
   })
 
-  it('T-39 ADD-25 no rate is compiled in: a new production gateway without an oracle sells for dollars only, and says so', async () => {
+  it('T-22 ADD-25 no rate is compiled in: a new production gateway without an oracle sells for dollars only, and says so', async () => {
     const INTERNAL_SECRET = 'the-secret-of-internal-callers'
     const seller = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', INTERNAL_SECRET })
     const { body: health } = await seller.send<{ checks: object }>('GET', '/health')

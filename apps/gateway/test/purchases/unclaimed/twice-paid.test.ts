@@ -58,7 +58,7 @@ describe.each(CHAINS)('on the %s chain in %s', (chain, pay_asset, owner_identity
     return [late, again]
   }
 
-  it('T-205 T-24 AMB-57 a payment that lands after its buyer has signed again is noted for refund, and once if a fork moves it', async () => {
+  it('T-205 T-45 a payment that lands after its buyer has signed again is noted for refund, and once if a fork moves it', async () => {
     const quote = await shop.quote()
     const [late, paidBy] = await payTwice(quote)
     const { status, body } = await confirm(quote, paidBy)
@@ -116,7 +116,7 @@ it.each(['sol', EVM_USDC])(
 )
 
 describe('a payment that lands after its quote has ended', () => {
-  it('T-205 AMB-06 T-24 on the primary chain, because a fork dropped it, is noted, and its payer told what to do', async () => {
+  it('T-205 AMB-06 on the primary chain, because a fork dropped it, is noted, and its payer told what to do', async () => {
     const { primary } = chains()
     const quote = await shop.quote()
     sponsored.market.clock.advance(290)

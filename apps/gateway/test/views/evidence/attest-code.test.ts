@@ -11,7 +11,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { attCode } from '@svc/protocol/ids'
 import { expect, it } from 'vitest'
-import { chainOfThree, openEvidenceHouse } from './evidence-house.ts'
+import { chainOfThree, openEvidenceGateway } from './evidence-gateway.ts'
 
 const CODE = '/v1/attest-code'
 const SIMULATE = '/v1/attest/simulate'
@@ -19,8 +19,8 @@ const BY_TOKEN = '/v1/attest-code/jwt'
 
 const clock = testClock()
 const issuer = forAllTests(() => startOidcIssuer({ now: clock.now }))
-const house = forAllTests(() =>
-  openEvidenceHouse(
+const instance = forAllTests(() =>
+  openEvidenceGateway(
     {
       ATTEST_JWT: `issuer=${issuer.issuer},audience=${TEST_AUDIENCE},jwks=${issuer.jwksUrl}`,
     },
@@ -30,7 +30,7 @@ const house = forAllTests(() =>
 
 /** A receipt with a result hash, as older gateways issued them. */
 async function receiptWith(result_hash: string): Promise<string> {
-  const { context } = house.gateway
+  const { context } = instance.gateway
   const receipt = await seedReceipt(context, { owner: ed25519Identity().identity })
   await writable(context.database.db)
     .updateTable('receipts')
@@ -40,15 +40,15 @@ async function receiptWith(result_hash: string): Promise<string> {
   return receipt.receipt_id
 }
 
-it('ATT-15 SHAPE-35 answers the code of the newest statement, or of the one with the given sequence', async () => {
-  const locker = await chainOfThree(house)
+it('ATT-15 answers the code of the newest statement, or of the one with the given sequence', async () => {
+  const locker = await chainOfThree(instance)
   const { receipt_id } = locker
-  const { record } = await house.state(locker)
+  const { record } = await instance.state(locker)
   const { result_hash } = record
   const code = { receipt_id, att_code: attCode(result_hash), result_hash, source: 'attestation' }
-  expect(await house.get(CODE, { receipt_id })).toEqual(code)
-  expect(await house.get(CODE, { receipt_id, sequence: 4 })).toEqual(code)
-  const codes = await Promise.all([1, 2, 3].map((sequence) => house.get(CODE, { receipt_id, sequence })))
+  expect(await instance.get(CODE, { receipt_id })).toEqual(code)
+  expect(await instance.get(CODE, { receipt_id, sequence: 4 })).toEqual(code)
+  const codes = await Promise.all([1, 2, 3].map((sequence) => instance.get(CODE, { receipt_id, sequence })))
   expect(codes[2]).toEqual(code)
   expect(new Set(codes.map((of) => (of as { att_code: number }).att_code)).size).toBe(3)
 })
@@ -58,7 +58,7 @@ it('ATT-15 prefers the result hash of the receipt, with its prefix or without', 
   for (const written of [hash, `sha256:${hash}`]) {
     const receipt_id = await receiptWith(written)
     const result_hash = `sha256:${hash}`
-    expect(await house.get(CODE, { receipt_id })).toEqual({
+    expect(await instance.get(CODE, { receipt_id })).toEqual({
       receipt_id,
       att_code: attCode(hash),
       result_hash,
@@ -67,19 +67,19 @@ it('ATT-15 prefers the result hash of the receipt, with its prefix or without', 
   }
 })
 
-it('ATT-15 ERR-07 AMB-40 answers 400 and says where to attest where there is no result hash', async () => {
+it('ATT-15 ERR-07 answers 400 and says where to attest where there is no result hash', async () => {
   for (const written of ['', 'none', 'sha256:', 'AB'.repeat(32)]) {
     const receipt_id = await receiptWith(written)
-    const answer = await house.read<{ hint: string }>(CODE, { receipt_id })
+    const answer = await instance.read<{ hint: string }>(CODE, { receipt_id })
     expectRefusal(answer, 400, 'missing_result_hash_run_storage_verify_first')
     expect(answer.body.hint).toContain(`POST /v1/storage/attest?receipt_id=${receipt_id}`)
   }
 })
 
-it('ATT-13 SHAPE-35 AMB-64 simulates what publishing would write, and writes nothing', async () => {
-  const { receipt_id } = await chainOfThree(house)
-  const before = await house.get('/v1/storage/verify', { receipt_id })
-  const { status, body } = await house.send<Simulation>('POST', SIMULATE, { receipt_id })
+it('ATT-12 ATT-13 simulates what publishing would write, and writes nothing', async () => {
+  const { receipt_id } = await chainOfThree(instance)
+  const before = await instance.get('/v1/storage/verify', { receipt_id })
+  const { status, body } = await instance.send<Simulation>('POST', SIMULATE, { receipt_id })
   expect(status).toBe(200)
   const { attestation } = before as { attestation: { result_hash: string; envelope: EvidenceEnvelope } }
   const payload = anchorPayload(attestation.envelope)
@@ -92,38 +92,38 @@ it('ATT-13 SHAPE-35 AMB-64 simulates what publishing would write, and writes not
       type: 'chain_memo_v2',
       payload,
       memo_bytes: anchorMemo(payload).length,
-      signer: toBase58(house.gateway.context.signers.publication.publicKey),
+      signer: toBase58(instance.gateway.context.signers.publication.publicKey),
     },
     on_chain_write: false,
   })
   expect(JSON.stringify(payload)).not.toMatch(/rcpt_|\.txt/)
-  expect(await house.get('/v1/storage/verify', { receipt_id })).toEqual(before)
+  expect(await instance.get('/v1/storage/verify', { receipt_id })).toEqual(before)
 })
 
 it('ATT-13 ERR-22 refuses to simulate before the first statement', async () => {
-  const { receipt_id } = await house.listed(1)
-  expectRefusal(await house.send('POST', SIMULATE, { receipt_id }), 409, 'attestation_not_available')
+  const { receipt_id } = await instance.listed(1)
+  expectRefusal(await instance.send('POST', SIMULATE, { receipt_id }), 409, 'attestation_not_available')
 })
 
 const read = (authorization?: string) =>
-  house.read<{ error?: string }>(BY_TOKEN, {}, authorization ? { authorization } : {})
+  instance.read<{ error?: string }>(BY_TOKEN, {}, authorization ? { authorization } : {})
 const bearer = (...token: Parameters<OidcIssuer['token']>) => `Bearer ${issuer.token(...token)}`
 
-it('ATT-14 AMB-77 SHAPE-35 answers the attestation and simulation of the receipt that a token names', async () => {
-  const { receipt_id } = await chainOfThree(house)
-  const exp = Math.floor(house.clock.now() / 1000) + 120
+it('ATT-14 answers the attestation and simulation of the receipt that a token names', async () => {
+  const { receipt_id } = await chainOfThree(instance)
+  const exp = Math.floor(instance.clock.now() / 1000) + 120
   const { status, body } = await read(bearer({ receipt_id, exp }))
   expect(status, JSON.stringify(body)).toBe(200)
-  const { attestation } = await house.get<{ attestation: Attestation }>('/v1/storage/verify', { receipt_id })
-  const simulation = await house.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })
+  const { attestation } = await instance.get<{ attestation: Attestation }>('/v1/storage/verify', { receipt_id })
+  const simulation = await instance.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })
   const { result_hash } = attestation
   const token = { iss: issuer.issuer, exp }
   const att_code = attCode(result_hash)
   expect(body).toEqual({ receipt_id, att_code, result_hash, attestation, simulation: simulation.body, token })
 })
 
-it('AMB-77 T-14 refuses every token that the issuer did not sign for this audience and a receipt', async () => {
-  const { receipt_id } = await chainOfThree(house)
+it('ATT-14 T-14 refuses every token that the issuer did not sign for this audience and a receipt', async () => {
+  const { receipt_id } = await chainOfThree(instance)
   const bad: [string, string | undefined][] = [
     ['none', undefined],
     ['another audience', bearer({ receipt_id, aud: 'another' })],
@@ -143,23 +143,23 @@ it('AMB-77 T-14 refuses every token that the issuer did not sign for this audien
 
 it('ATT-14 ERR-07 refuses tokens that name an unknown receipt or one without an attestation', async () => {
   expectRefusal(await read(bearer({ receipt_id: 'rcpt_none' })), 404, 'receipt_not_found')
-  const { receipt_id: bare } = await house.listed(1)
+  const { receipt_id: bare } = await instance.listed(1)
   expectRefusal(await read(bearer({ receipt_id: bare })), 400, 'missing_result_hash_run_storage_verify_first')
 })
 
 it('VER-15 answers a null simulation for a record of the oracle era', async () => {
-  const locker = await house.listed(2)
-  await house.stateAsOracle(locker)
+  const locker = await instance.listed(2)
+  await instance.stateAsOracle(locker)
   const { status, body } = await read(bearer({ receipt_id: locker.receipt_id }))
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body).toMatchObject({ simulation: null, attestation: { file_count: 2 } })
 })
 
-it('AMB-77 T-10 refuses tokens with a hint where no issuer is configured, and counts them', async () => {
-  const house = await openEvidenceHouse({ RATE_LIMITS: 'address=2/min' })
-  const answer = await house.read<{ hint: string }>(BY_TOKEN, {}, { authorization: 'Bearer x.y.z' })
+it('ATT-14 T-10 refuses tokens with a hint where no issuer is configured, and counts them', async () => {
+  const instance = await openEvidenceGateway({ RATE_LIMITS: 'address=2/min' })
+  const answer = await instance.read<{ hint: string }>(BY_TOKEN, {}, { authorization: 'Bearer x.y.z' })
   expectRefusal(answer, 401, 'BEARER_TOKEN_INVALID')
   expect(answer.body.hint).toContain('ATTEST_JWT')
-  for (const status of [401, 429]) expect((await house.read(BY_TOKEN)).status).toBe(status)
-  await house.close()
+  for (const status of [401, 429]) expect((await instance.read(BY_TOKEN)).status).toBe(status)
+  await instance.close()
 })

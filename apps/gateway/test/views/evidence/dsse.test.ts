@@ -14,7 +14,7 @@ import type { ShownFile } from '@svc/protocol/redacted-bundle'
 import { schemaCheck } from '@svc/service/http/validate'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { handOver } from '../../../src/keys/store.ts'
-import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
+import { chainOfThree, type EvidenceGateway, memoAnchor, openEvidenceGateway } from './evidence-gateway.ts'
 import { verifyAsSigstore } from './sigstore.ts'
 
 const PATH = '/v1/storage/dsse'
@@ -24,21 +24,21 @@ const STRANGER = ed25519Signer(new Uint8Array(32).fill(9))
 type Query = { filename?: string; sequence?: number; format?: DsseFormat }
 
 /** As it is on the wire. */
-async function read(house: EvidenceHouse, receiptId: string, query: Query = {}) {
+async function read(instance: EvidenceGateway, receiptId: string, query: Query = {}) {
   const fields = Object.entries({ receipt_id: receiptId, ...query }).map(([name, value]) => [name, String(value)])
-  const response = await fetch(`${house.gateway.url}${PATH}?${new URLSearchParams(fields)}`)
+  const response = await fetch(`${instance.gateway.url}${PATH}?${new URLSearchParams(fields)}`)
   return { response, text: await response.text() }
 }
 
-async function answer(house: EvidenceHouse, receiptId: string, query: Query = {}): Promise<DsseAnswer> {
-  const { response, text } = await read(house, receiptId, query)
+async function answer(instance: EvidenceGateway, receiptId: string, query: Query = {}): Promise<DsseAnswer> {
+  const { response, text } = await read(instance, receiptId, query)
   expect(response.status, text).toBe(200)
   expect(schemaCheck(dsse.responses[200])(JSON.parse(text))).toBeNull()
   return JSON.parse(text)
 }
 
-async function refused(house: EvidenceHouse, status: number, code: string, ...of: [string, Query?]) {
-  const { response, text } = await read(house, ...of)
+async function refused(instance: EvidenceGateway, status: number, code: string, ...of: [string, Query?]) {
+  const { response, text } = await read(instance, ...of)
   const body = JSON.parse(text)
   expectRefusal({ status: response.status, headers: response.headers, body }, status, code)
   return body as { hint?: string; detail?: { msg: string }[] }
@@ -53,38 +53,38 @@ function statementIn(envelope: DsseAnswer): InToto {
   return JSON.parse(Buffer.from((envelope as DsseEnvelope).payload, 'base64').toString())
 }
 
-const keyOf = (house: EvidenceHouse) => toHex(house.gateway.context.signers.statement.publicKey)
+const keyOf = (instance: EvidenceGateway) => toHex(instance.gateway.context.signers.statement.publicKey)
 
 forEachDatabase('statements as DSSE', (database) => {
-  const house = forAllTests(() => openEvidenceHouse({ DATABASE_URL: database.url }))
-  const locker = forAllTests(() => chainOfThree(house))
+  const instance = forAllTests(() => openEvidenceGateway({ DATABASE_URL: database.url }))
+  const locker = forAllTests(() => chainOfThree(instance))
 
   const expected = (file: string) => {
-    const publicKeyHex = keyOf(house)
+    const publicKeyHex = keyOf(instance)
     return { keyId: issuerKeyId(publicKeyHex), publicKeyHex, predicateType: EVIDENCE_PREDICATE_TYPE, file }
   }
 
-  it('DSSE-02 ADD-51 the whole locker has its files as subjects, in order, and the signed statement in its predicate', async () => {
-    const { response } = await read(house, locker.receipt_id)
+  it('DSSE-02 the whole locker has its files as subjects, in order, and the signed statement in its predicate', async () => {
+    const { response } = await read(instance, locker.receipt_id)
     expect(response.headers.get('content-type')).toBe('application/vnd.dsse.envelope.v1+json')
     expect(response.headers.get('cache-control')).toBe('no-store')
-    const { subject, predicate } = statementIn(await answer(house, locker.receipt_id))
+    const { subject, predicate } = statementIn(await answer(instance, locker.receipt_id))
     expect(subject.map(({ name }) => name)).toEqual(['a.txt', 'b.txt', 'c.txt'])
     expect(predicate.files.map(({ filename, content_hash }) => [filename, content_hash])).toEqual(
       subject.map(({ name, digest }) => [name, digest.sha256]),
     )
     const { envelope } = predicate
     expect(merkleRoot(predicate.files.map(leafHash))).toBe(bare(envelope.body.merkle_root))
-    const key = ed25519PublicKeyFromHex(keyOf(house))!
-    expect(isStatementSignedBy(key, envelope, house.gateway.context.config.evidence.domainTag)).toBe(true)
+    const key = ed25519PublicKeyFromHex(keyOf(instance))!
+    expect(isStatementSignedBy(key, envelope, instance.gateway.context.config.evidence.domainTag)).toBe(true)
 
-    const second = statementIn(await answer(house, locker.receipt_id, { sequence: 2 }))
+    const second = statementIn(await answer(instance, locker.receipt_id, { sequence: 2 }))
     expect(second.subject.map(({ name }) => name)).toEqual(['a.txt', 'b.txt'])
     expect(second.predicate.envelope.body.sequence).toBe(2)
   })
 
   it('DSSE-03 one file is the only subject, with its leaf and its Merkle proof in the predicate', async () => {
-    const { subject, predicate } = statementIn(await answer(house, locker.receipt_id, { filename: 'b.txt' }))
+    const { subject, predicate } = statementIn(await answer(instance, locker.receipt_id, { filename: 'b.txt' }))
     expect(subject.map(({ name }) => name)).toEqual(['b.txt'])
     const [file] = predicate.files as [ShownFile]
     expect(file.leaf_index).toBe(1)
@@ -93,11 +93,11 @@ forEachDatabase('statements as DSSE', (database) => {
 
   it('DSSE-04 DSSE-05 verifiers of Sigstore accept the bundle, and no other file or key', async () => {
     const query = { format: 'sigstore-bundle', filename: 'b.txt' } as const
-    const { response, text } = await read(house, locker.receipt_id, query)
+    const { response, text } = await read(instance, locker.receipt_id, query)
     expect(response.headers.get('content-type')).toBe('application/vnd.dev.sigstore.bundle.v0.3+json')
     const bundle: SigstoreBundle = JSON.parse(text)
     expect(verifyAsSigstore(bundle, expected('two')).name).toBe('b.txt')
-    const whole = await answer(house, locker.receipt_id, { format: 'sigstore-bundle' })
+    const whole = await answer(instance, locker.receipt_id, { format: 'sigstore-bundle' })
     expect(['one', 'two', 'three'].map((file) => verifyAsSigstore(whole, expected(file)).name)).toEqual([
       'a.txt',
       'b.txt',
@@ -110,93 +110,93 @@ forEachDatabase('statements as DSSE', (database) => {
   })
 })
 
-it('DSSE-06 T-109 is the same every time, signed once; a final anchor and a new key change it', async () => {
-  const house = await openEvidenceHouse({ STATEMENT_KEY_NEXT: NEXT_SEED })
-  onTestFinished(house.close)
-  const own = await chainOfThree(house)
-  const { context } = house.gateway
+it('DSSE-06 T-14 is the same every time, signed once; a final anchor and a new key change it', async () => {
+  const instance = await openEvidenceGateway({ STATEMENT_KEY_NEXT: NEXT_SEED })
+  onTestFinished(instance.close)
+  const own = await chainOfThree(instance)
+  const { context } = instance.gateway
   const current = await context.statementKeys.current()
-  const texts = await Promise.all(Array.from({ length: 8 }, async () => (await read(house, own.receipt_id)).text))
+  const texts = await Promise.all(Array.from({ length: 8 }, async () => (await read(instance, own.receipt_id)).text))
   expect(new Set(texts).size).toBe(1)
   const sign = current.sign
   current.sign = async () => {
     throw new Error('signed again')
   }
-  expect((await read(house, own.receipt_id)).text).toBe(texts[0])
+  expect((await read(instance, own.receipt_id)).text).toBe(texts[0])
   current.sign = sign
 
-  const anchorIn = async () => statementIn(await answer(house, own.receipt_id)).predicate.anchor
-  await house.state(own, { anchor: (envelope) => memoAnchor(envelope) })
+  const anchorIn = async () => statementIn(await answer(instance, own.receipt_id)).predicate.anchor
+  await instance.state(own, { anchor: (envelope) => memoAnchor(envelope) })
   expect(await anchorIn()).toBeNull()
-  await house.state(own, { anchor: (envelope) => ({ ...memoAnchor(envelope, { finalized: true }), account: 'x' }) })
+  await instance.state(own, { anchor: (envelope) => ({ ...memoAnchor(envelope, { finalized: true }), account: 'x' }) })
   const shown = await anchorIn()
   expect(shown).toMatchObject({ type: 'chain_memo_v2', finalized: true })
   expect(shown).not.toHaveProperty('account')
 
-  const from = keyOf(house)
+  const from = keyOf(instance)
   const next = toHex(ed25519Signer(Buffer.from(NEXT_SEED, 'hex')).publicKey)
-  const at = new Date(house.clock.now()).toISOString()
+  const at = new Date(instance.clock.now()).toISOString()
   await writable(context.database.db)
     .transaction()
     .execute((tx) => handOver(tx, { from, to: next, at }))
-  const renewed = await answer(house, own.receipt_id, { format: 'sigstore-bundle' })
+  const renewed = await answer(instance, own.receipt_id, { format: 'sigstore-bundle' })
   const byNext = { keyId: issuerKeyId(next), publicKeyHex: next, predicateType: EVIDENCE_PREDICATE_TYPE, file: 'one' }
   const { predicate } = verifyAsSigstore(renewed, byNext)
   expect(predicate.envelope.issuer_pubkey).toBe(from)
 })
 
 describe('a statement that is not signed in another format', () => {
-  const house = forAllTests(() => openEvidenceHouse({ RATE_LIMITS: 'receipt=12/min' }))
+  const instance = forAllTests(() => openEvidenceGateway({ RATE_LIMITS: 'receipt=12/min' }))
 
   it('DSSE-07 says that a file is not in the statement', async () => {
-    const { receipt_id } = await chainOfThree(house)
-    await refused(house, 404, 'FILE_NOT_ATTESTED', receipt_id, { filename: 'z.txt' })
-    await refused(house, 404, 'FILE_NOT_ATTESTED', receipt_id, { filename: 'b.txt', sequence: 1 })
-    await refused(house, 422, 'validation_error', receipt_id, { format: 'jws' as DsseFormat })
-    await refused(house, 422, 'validation_error', receipt_id, { filename: '' })
+    const { receipt_id } = await chainOfThree(instance)
+    await refused(instance, 404, 'FILE_NOT_ATTESTED', receipt_id, { filename: 'z.txt' })
+    await refused(instance, 404, 'FILE_NOT_ATTESTED', receipt_id, { filename: 'b.txt', sequence: 1 })
+    await refused(instance, 422, 'validation_error', receipt_id, { format: 'jws' as DsseFormat })
+    await refused(instance, 422, 'validation_error', receipt_id, { filename: '' })
   })
 
-  it('DSSE-08 ADD-51 a locker with more files than fit in one message is proven file by file', async () => {
+  it('DSSE-08 DSSE-02 a locker with more files than fit in one message is proven file by file', async () => {
     for (const count of [1000, 1001]) {
-      const { receipt_id, ...locker } = await house.listed(count)
-      await house.state({ receipt_id, ...locker })
-      const { detail } = await refused(house, 422, 'validation_error', receipt_id)
+      const { receipt_id, ...locker } = await instance.listed(count)
+      await instance.state({ receipt_id, ...locker })
+      const { detail } = await refused(instance, 422, 'validation_error', receipt_id)
       expect(detail?.[0]?.msg).toContain('more files than fit')
-      await answer(house, receipt_id, { filename: 'folder-0000/file-0000003.txt' })
+      await answer(instance, receipt_id, { filename: 'folder-0000/file-0000003.txt' })
     }
   })
 
-  it('T-109 vouches for no statement that a key of this gateway did not sign', async () => {
-    const foreign = await house.filled({ 'a.txt': 'a' })
-    await house.state(foreign, { signer: STRANGER })
-    await refused(house, 409, 'attestation_not_available', foreign.receipt_id)
+  it('T-14 vouches for no statement that a key of this gateway did not sign', async () => {
+    const foreign = await instance.filled({ 'a.txt': 'a' })
+    await instance.state(foreign, { signer: STRANGER })
+    await refused(instance, 409, 'attestation_not_available', foreign.receipt_id)
 
-    const changed = await chainOfThree(house)
-    const { db } = house.gateway.context.database
-    const { record } = (await house.state(changed)) as { record: object }
+    const changed = await chainOfThree(instance)
+    const { db } = instance.gateway.context.database
+    const { record } = (await instance.state(changed)) as { record: object }
     await writable(db)
       .updateTable('statements')
       .set({ record: JSON.stringify(record).replaceAll('"file_count":3', '"file_count":2') })
       .where('receipt_id', '=', changed.receipt_id)
       .execute()
-    await refused(house, 409, 'attestation_not_available', changed.receipt_id)
+    await refused(instance, 409, 'attestation_not_available', changed.receipt_id)
   })
 
-  it('T-109 leads nobody to the receipt', async () => {
-    const locker = await house.filled({ 'a.txt': 'a' })
+  it('T-14 leads nobody to the receipt', async () => {
+    const locker = await instance.filled({ 'a.txt': 'a' })
     await locker.put(`of-${locker.receipt_id}.txt`, 'x')
-    await house.state(locker)
-    const { payload } = (await answer(house, locker.receipt_id, { filename: 'a.txt' })) as DsseEnvelope
+    await instance.state(locker)
+    const { payload } = (await answer(instance, locker.receipt_id, { filename: 'a.txt' })) as DsseEnvelope
     const text = Buffer.from(payload, 'base64').toString()
     for (const hidden of [locker.receipt_id, locker.locker_id]) expect(text).not.toContain(hidden)
-    await refused(house, 422, 'validation_error', locker.receipt_id, { filename: `of-${locker.receipt_id}.txt` })
-    await refused(house, 422, 'validation_error', locker.receipt_id)
+    await refused(instance, 422, 'validation_error', locker.receipt_id, { filename: `of-${locker.receipt_id}.txt` })
+    await refused(instance, 422, 'validation_error', locker.receipt_id)
   })
 
-  it('T-109 counts each new signature as a request, and repeats what it has for nothing', async () => {
-    const locker = await house.listed(12)
-    await house.state(locker)
-    const statusOf = async (query: Query) => (await read(house, locker.receipt_id, query)).response.status
+  it('T-14 counts each new signature as a request, and repeats what it has for nothing', async () => {
+    const locker = await instance.listed(12)
+    await instance.state(locker)
+    const statusOf = async (query: Query) => (await read(instance, locker.receipt_id, query)).response.status
     const asked = Array.from({ length: 12 }, (_, i) => ({
       filename: `folder-0000/file-${String(i).padStart(7, '0')}.txt`,
     }))

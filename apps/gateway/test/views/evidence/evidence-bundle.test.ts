@@ -12,12 +12,12 @@ import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import { insertPending } from '../../../src/evidence/store.ts'
 import {
   chainOfThree,
-  type EvidenceHouse,
+  type EvidenceGateway,
   type FilledLocker,
   memoAnchor,
   ORACLE_ANCHOR,
-  openEvidenceHouse,
-} from './evidence-house.ts'
+  openEvidenceGateway,
+} from './evidence-gateway.ts'
 
 const BUNDLE = '/v1/storage/evidence-bundle'
 const TAG = 'ANOTHER_TAG_OF_25_LETTERS'
@@ -29,9 +29,9 @@ const ALL_PASSED = {
   key_pinned: 'passed',
 }
 
-let house: EvidenceHouse
-const pinned = () => toHex(house.gateway.context.signers.statement.publicKey)
-const bundleOf = (receipt_id: string, query = {}) => house.get<EvidenceBundle>(BUNDLE, { receipt_id, ...query })
+let instance: EvidenceGateway
+const pinned = () => toHex(instance.gateway.context.signers.statement.publicKey)
+const bundleOf = (receipt_id: string, query = {}) => instance.get<EvidenceBundle>(BUNDLE, { receipt_id, ...query })
 
 /** The facts of an offline verifier that trusts only the pinned key. */
 async function factsOf(bundle: unknown, given: Given = {}): Promise<Record<string, string>> {
@@ -49,14 +49,14 @@ async function factsOf(bundle: unknown, given: Given = {}): Promise<Record<strin
 forEachDatabase('the evidence bundle', (database) => {
   let locker: FilledLocker
   beforeAll(async () => {
-    house = await openEvidenceHouse({ DATABASE_URL: database.url, ENVELOPE_DOMAIN_TAG: TAG })
-    locker = await chainOfThree(house)
+    instance = await openEvidenceGateway({ DATABASE_URL: database.url, ENVELOPE_DOMAIN_TAG: TAG })
+    locker = await chainOfThree(instance)
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
-  it('VER-12 VER-13 VER-14 EVID-21 AMB-52 AMB-82 SHAPE-36 holds everything that an offline verifier needs', async () => {
-    const { record, anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
-    const { status, headers, body } = await house.read<EvidenceBundle>(BUNDLE, { receipt_id: locker.receipt_id })
+  it('VER-14 EVID-21 holds everything that an offline verifier needs', async () => {
+    const { record, anchor } = await instance.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
+    const { status, headers, body } = await instance.read<EvidenceBundle>(BUNDLE, { receipt_id: locker.receipt_id })
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(Object.keys(body).sort()).toEqual(Object.keys(vectors.evidence_bundle_v2_example).sort())
     const { files, signing_keys, how_to_verify, verification, ...rest } = body
@@ -87,7 +87,7 @@ forEachDatabase('the evidence bundle', (database) => {
       anchor_confirmed: 'passed',
       witness: 'not_checked',
     })
-    expect(signing_keys).toEqual(await house.get('/v1/keys'))
+    expect(signing_keys).toEqual(await instance.get('/v1/keys'))
     expect(how_to_verify).toHaveLength(5)
     expect(how_to_verify[2]).toContain(TAG)
     for (const step of how_to_verify) expect(step).toMatch(/^[A-Z].*[^.]\.$/)
@@ -98,12 +98,12 @@ forEachDatabase('the evidence bundle', (database) => {
       expect(await factsOf(await bundleOf(locker.receipt_id, query))).toMatchObject(ALL_PASSED)
   })
 
-  it('LOG-33 LOG-46 has the proof of the log once a checkpoint has the statement, and is answered without it where the log cannot be read', async () => {
-    const { logIdentity: identity, publishLog: publish, logFiles: files } = house.gateway.context
+  it('LOG-33 has the proof of the log once a checkpoint has the statement, and is answered without it where the log cannot be read', async () => {
+    const { logIdentity: identity, publishLog: publish, logFiles: files } = instance.gateway.context
     const { receipt_id } = locker
     await publish()
     const bundle = await bundleOf(locker.receipt_id)
-    const redacted = await house.get('/v1/storage/redacted-bundle', { receipt_id: locker.receipt_id })
+    const redacted = await instance.get('/v1/storage/redacted-bundle', { receipt_id: locker.receipt_id })
     for (const document of [bundle, redacted, await bundleOf(locker.receipt_id, { sequence: 1 })])
       expect(await factsOf(document, { pinnedLogs: [identity.key] })).toMatchObject({
         signature_valid: 'passed',
@@ -111,24 +111,24 @@ forEachDatabase('the evidence bundle', (database) => {
         log_cosigned: 'not_checked',
         log_anchored: 'not_checked',
       })
-    const { log } = await house.get<VerificationBundle>('/v1/storage/verification-bundle', { receipt_id })
+    const { log } = await instance.get<VerificationBundle>('/v1/storage/verification-bundle', { receipt_id })
     expect(log).toEqual({ statement_digest: bundle.envelope!.statement_digest, ...bundle.log })
     expect(bundle.log).toEqual({ proof: expect.stringMatching(/^c2sp\.org\/tlog-proof@v1\nindex \d+\n/), anchor: null })
     expect(JSON.stringify(redacted)).toContain(JSON.stringify(bundle.log!.proof))
     expect(JSON.stringify(bundle.log)).not.toContain(locker.receipt_id)
 
-    await house.state(locker)
+    await instance.state(locker)
     expect(await bundleOf(locker.receipt_id)).not.toHaveProperty('log')
-    expect(await house.get('/v1/storage/verification-bundle', { receipt_id })).not.toHaveProperty('log')
+    expect(await instance.get('/v1/storage/verification-bundle', { receipt_id })).not.toHaveProperty('log')
     const size = Number(/\n(\d+)\n/.exec(bundle.log!.proof.slice(bundle.log!.proof.indexOf('\n\n')))![1])
     await publish()
     await files.remove(tilePath({ level: 0, index: 0, width: size + 1 }))
     expect(await bundleOf(locker.receipt_id)).not.toHaveProperty('log')
   })
 
-  it('VER-13 VER-15 SHAPE-36 a bundle of the oracle era has version 1 and verifies by the signature on the Merkle root', async () => {
-    const locker = await house.listed(3)
-    const { record } = await house.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: ORACLE_ANCHOR.tx })
+  it('VER-13 VER-15 a bundle of the oracle era has version 1 and verifies by the signature on the Merkle root', async () => {
+    const locker = await instance.listed(3)
+    const { record } = await instance.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: ORACLE_ANCHOR.tx })
     const bundle = await bundleOf(locker.receipt_id)
     expect(Object.keys(bundle).sort()).toEqual(Object.keys(vectors.evidence_bundle_v1_example).sort())
     expect(bundle).toMatchObject({
@@ -151,16 +151,16 @@ forEachDatabase('the evidence bundle', (database) => {
     expect(await factsOf(bundle)).toMatchObject({ ...ALL_PASSED, ...notThere })
   })
 
-  it('VER-12 ERR-22 AMB-93 answers 409 with a hint while a receipt has no attestation or a pending one', async () => {
-    const { receipt_id, locker_id } = await house.listed(1)
-    const none = await house.read<{ hint: string }>(BUNDLE, { receipt_id })
+  it('VER-12 ERR-22 answers 409 with a hint while a receipt has no attestation or a pending one', async () => {
+    const { receipt_id, locker_id } = await instance.listed(1)
+    const none = await instance.read<{ hint: string }>(BUNDLE, { receipt_id })
     expectRefusal(none, 409, 'attestation_not_available')
     expect(none.body.hint).toContain('POST /v1/storage/attest')
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     await writable(db)
       .transaction()
       .execute((tx) => insertPending(tx, { receipt_id, locker_id }, 1))
-    const pending = await house.read<{ hint: string }>(BUNDLE, { receipt_id })
+    const pending = await instance.read<{ hint: string }>(BUNDLE, { receipt_id })
     expectRefusal(pending, 409, 'attestation_not_available')
     expect(pending.body.hint).toContain('ask again')
   })

@@ -9,70 +9,70 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { unixNow } from '../../../src/context.ts'
 import { activateSigningKey } from '../../../src/keys/store.ts'
-import { revokeKey } from '../../../src/views/operator/keys/revoke-key.ts'
-import { type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
+import { revokeKey } from '../../../src/views/admin/keys/revoke-key.ts'
+import { type EvidenceGateway, memoAnchor, openEvidenceGateway } from './evidence-gateway.ts'
 
 const DAY = 86_400
 const NEXT = ed25519Signer(new Uint8Array(32).fill(9))
 const STRANGER = ed25519Signer(new Uint8Array(32).fill(10))
 
-let house: EvidenceHouse
+let instance: EvidenceGateway
 const signatureOf = async (receipt_id: string, path = '/v1/storage/verify') =>
-  (await house.get<VerifyAnswer>(path, { receipt_id })).verification.signature_valid
+  (await instance.get<VerifyAnswer>(path, { receipt_id })).verification.signature_valid
 /** Does what a restart with another key does. */
 async function changeKey(signer: typeof NEXT) {
-  const { context } = house.gateway
+  const { context } = instance.gateway
   await activateSigningKey(writable(context.database.db), toHex(signer.publicKey), isoSeconds(unixNow(context)))
 }
 beforeEach(async () => {
-  house = await openEvidenceHouse()
+  instance = await openEvidenceGateway()
 })
-afterEach(() => house.close())
+afterEach(() => instance.close())
 
-it('VER-05 EVID-18 EVID-19 fails the signature of a key that the gateway never had', async () => {
-  const locker = await house.listed(2)
-  await house.state(locker, { signer: STRANGER })
+it('VER-05 EVID-18 fails the signature of a key that the gateway never had', async () => {
+  const locker = await instance.listed(2)
+  await instance.state(locker, { signer: STRANGER })
   for (const path of ['/v1/storage/verify', '/v1/retrieve', '/v1/storage/evidence-bundle', '/v1/self-verify']) {
     expect(await signatureOf(locker.receipt_id, path), path).toBe('failed')
   }
 })
 
 it('ADD-07 VER-05 checks each statement with the key of its time, before and after a key change', async () => {
-  const [before, after, tooLate, tooEarly] = await Promise.all([1, 2, 3, 4].map((count) => house.listed(count)))
-  await house.state(before!)
-  await house.state(tooEarly!, { signer: NEXT })
-  house.clock.advance(DAY)
+  const [before, after, tooLate, tooEarly] = await Promise.all([1, 2, 3, 4].map((count) => instance.listed(count)))
+  await instance.state(before!)
+  await instance.state(tooEarly!, { signer: NEXT })
+  instance.clock.advance(DAY)
   await changeKey(NEXT)
-  house.clock.advance(DAY)
-  await house.state(after!, { signer: NEXT })
-  await expect(house.state(tooLate!)).rejects.toMatchObject({ code: 'signing_key_unavailable' })
-  await house.state(tooLate!, { signer: statementSigner(house.gateway.context) })
+  instance.clock.advance(DAY)
+  await instance.state(after!, { signer: NEXT })
+  await expect(instance.state(tooLate!)).rejects.toMatchObject({ code: 'signing_key_unavailable' })
+  await instance.state(tooLate!, { signer: statementSigner(instance.gateway.context) })
   const valid = [before!, after!, tooLate!, tooEarly!].map(({ receipt_id }) => signatureOf(receipt_id))
   expect(await Promise.all(valid)).toEqual(['passed', 'passed', 'failed', 'failed'])
 })
 
 it('ADD-07 accepts the old key for a while after a change, because old replicas still sign with it', async () => {
-  const locker = await house.listed(1)
-  const statement = statementSigner(house.gateway.context)
+  const locker = await instance.listed(1)
+  const statement = statementSigner(instance.gateway.context)
   await changeKey(statement)
-  house.clock.advance(DAY)
+  instance.clock.advance(DAY)
   await changeKey(NEXT)
-  house.clock.advance(60)
-  await house.state(locker, { signer: statement })
+  instance.clock.advance(60)
+  await instance.state(locker, { signer: statement })
   expect(await signatureOf(locker.receipt_id)).toBe('passed')
 })
 
-it('T-153 ADD-39 of a revoked key, only what a block from before the theft holds is good; older receipts stay', async () => {
-  const { context } = house.gateway
+it('T-40 ADD-39 of a revoked key, only what a block from before the theft holds is good; older receipts stay', async () => {
+  const { context } = instance.gateway
   const stolen = statementSigner(context)
   await changeKey(stolen)
   const since = unixNow(context) + 1000
   const final = (envelope: EvidenceEnvelope) => memoAnchor(envelope, { finalized: true })
   /** Signed this long before the theft. */
   async function stated(seconds: number, anchor?: (envelope: EvidenceEnvelope) => Anchor): Promise<string> {
-    house.clock.advance(since - seconds - unixNow(context))
-    const locker = await house.listed(1)
-    await house.state(locker, { signer: stolen, ...(anchor && { anchor }) })
+    instance.clock.advance(since - seconds - unixNow(context))
+    const locker = await instance.listed(1)
+    await instance.state(locker, { signer: stolen, ...(anchor && { anchor }) })
     return locker.receipt_id
   }
   const logged = await stated(900)
@@ -90,7 +90,7 @@ it('T-153 ADD-39 of a revoked key, only what a block from before the theft holds
     const found = Object.entries(receipts).map(async ([name, receiptId]) => [name, await of(receiptId)] as const)
     return Object.fromEntries(await Promise.all(found))
   }
-  house.clock.advance(600)
+  instance.clock.advance(600)
   await changeKey(NEXT)
   const before = await each((receiptId) => signatureOf(receiptId))
   expect(new Set(Object.values(before))).toEqual(new Set(['passed']))
@@ -108,13 +108,13 @@ it('T-153 ADD-39 of a revoked key, only what a block from before the theft holds
     after: 'failed',
   })
   const valid = async (receiptId: string) =>
-    (await house.get<{ valid: boolean }>(`/v1/receipts/${receiptId}/verify`)).valid
+    (await instance.get<{ valid: boolean }>(`/v1/receipts/${receiptId}/verify`)).valid
   expect(await each(valid)).toMatchObject({ logged: true, bare: true, tooLate: true, after: false })
 })
 
 /** As if a block of that time held the newest checkpoint. */
 async function anchorLog(blockTime: number): Promise<void> {
-  const { db } = house.gateway.context.database
+  const { db } = instance.gateway.context.database
   const { size } = await db
     .selectFrom('log_checkpoints')
     .select('size')

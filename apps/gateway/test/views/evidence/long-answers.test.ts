@@ -10,19 +10,19 @@ import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Locker } from '../../../src/db/schema.ts'
-import { openEvidenceHouse } from './evidence-house.ts'
+import { openEvidenceGateway } from './evidence-gateway.ts'
 
 /** The fewest files that are streamed. */
 const FILES = 5001
 
 describe('answers with many files', () => {
-  const house = forAllTests(() => openEvidenceHouse())
+  const instance = forAllTests(() => openEvidenceGateway())
   let locker: Locker
   beforeAll(async () => {
-    locker = await house.listed(FILES)
-    await house.state(locker)
+    locker = await instance.listed(FILES)
+    await instance.state(locker)
   })
-  const url = (path: string) => `${house.gateway.url}${path}?receipt_id=${locker.receipt_id}`
+  const url = (path: string) => `${instance.gateway.url}${path}?receipt_id=${locker.receipt_id}`
 
   it.each([
     ['verify', evidence.verify, (body: VerifyAnswer) => body.attestation?.files],
@@ -32,7 +32,7 @@ describe('answers with many files', () => {
     ['redactedBundle', proofs.redactedBundle, (body: { leaf_hashes: unknown[] }) => body.leaf_hashes],
     ['recomputeVerify', proofs.recomputeVerify, (body: { files: unknown[] }) => body.files],
   ] as const)(
-    'SHAPE-32 SHAPE-33 SHAPE-36 SHAPE-37 SHAPE-39 streams the complete list of files as declared: %s',
+    'ATT-16 VER-13 streams the complete list of files as declared: %s',
     { tags: ['nightly'] },
     async (_, endpoint, filesOf) => {
       const response = await fetch(url(endpoint.path))
@@ -48,7 +48,7 @@ describe('answers with many files', () => {
 
   it('EVID-20 MERK-10 verifies a long evidence bundle offline', async () => {
     const bytes = new Uint8Array(await (await fetch(url('/v1/storage/evidence-bundle'))).arrayBuffer())
-    const pinned = readPinnedKeys(toHex(house.gateway.context.signers.statement.publicKey))
+    const pinned = readPinnedKeys(toHex(instance.gateway.context.signers.statement.publicKey))
     if (!pinned.ok) throw new Error(pinned.problem)
     const verification = await verifyBundle([bytes], { pinnedKeys: pinned.keys })
     expect(verification).toMatchObject({
@@ -71,26 +71,26 @@ describe('answers with many files', () => {
   it('VER-01 breaks off the answer when stored files are missing, rather than showing a short list', {
     tags: ['nightly'],
   }, async () => {
-    const damaged = await house.listed(FILES + 1)
-    const { snapshotKey } = await house.state(damaged)
-    const { db } = house.gateway.context.database
+    const damaged = await instance.listed(FILES + 1)
+    const { snapshotKey } = await instance.state(damaged)
+    const { db } = instance.gateway.context.database
     await writable(db).deleteFrom('snapshots').where('snapshot_key', '=', snapshotKey).execute()
-    const long = fetch(`${house.gateway.url}/v1/storage/verify?receipt_id=${damaged.receipt_id}`)
+    const long = fetch(`${instance.gateway.url}/v1/storage/verify?receipt_id=${damaged.receipt_id}`)
     await expect(long.then((response) => response.text())).rejects.toThrow()
   })
 })
 
 it('T-10 counts long answers against the public rate limits, but not short ones', { tags: ['nightly'] }, async () => {
-  const house = await openEvidenceHouse({ RATE_LIMITS: 'address=3/min' })
-  const [long, short] = [await house.listed(FILES), await house.listed(1)]
-  for (const locker of [long, short]) await house.state(locker)
+  const instance = await openEvidenceGateway({ RATE_LIMITS: 'address=3/min' })
+  const [long, short] = [await instance.listed(FILES), await instance.listed(1)]
+  for (const locker of [long, short]) await instance.state(locker)
   const statuses = async ({ receipt_id }: Locker) => {
     const answers = []
     for (const path of ['verify', 'evidence-bundle', 'redacted-bundle', 'verification-bundle'])
-      answers.push((await house.read(`/v1/storage/${path}`, { receipt_id })).status)
+      answers.push((await instance.read(`/v1/storage/${path}`, { receipt_id })).status)
     return answers
   }
   expect(await statuses(long)).toEqual([200, 200, 200, 429])
   expect(await statuses(short)).toEqual([200, 200, 200, 200])
-  await house.close()
+  await instance.close()
 })

@@ -6,7 +6,7 @@ import { expectRefusal } from '@svc/devnet/services/test-gateway'
 import { bare, withPrefix } from '@svc/protocol/bytes'
 import { foldProof, leafHash, treeDepth } from '@svc/protocol/merkle'
 import { expect, it } from 'vitest'
-import { chainOfThree, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
+import { chainOfThree, memoAnchor, openEvidenceGateway } from './evidence-gateway.ts'
 
 const PROOF = '/v1/storage/merkle-proof'
 
@@ -19,13 +19,13 @@ function expectProof(proof: InclusionProof): void {
 }
 
 forEachDatabase('inclusion proofs', (database) => {
-  const house = forAllTests(() => openEvidenceHouse({ DATABASE_URL: database.url }))
+  const instance = forAllTests(() => openEvidenceGateway({ DATABASE_URL: database.url }))
   const prove = (receipt_id: string, filename: string, query = {}) =>
-    house.get<InclusionProof>(PROOF, { receipt_id, filename, ...query })
+    instance.get<InclusionProof>(PROOF, { receipt_id, filename, ...query })
 
-  it('MERK-17 MERK-18 MERK-19 AMB-84 SHAPE-38 ANCH-05 answers an inclusion proof with all fields', async () => {
-    const locker = await house.listed(5)
-    const { record, anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
+  it('MERK-18 ANCH-05 answers an inclusion proof with all fields', async () => {
+    const locker = await instance.listed(5)
+    const { record, anchor } = await instance.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const filename = 'folder-0000/file-0000003.txt'
     const { leaf_hash, proof, file_entry, ...rest } = await prove(locker.receipt_id, filename)
     expect(rest).toEqual({
@@ -43,16 +43,16 @@ forEachDatabase('inclusion proofs', (database) => {
   })
 
   it('MERK-18 proves a file of an earlier statement', async () => {
-    const locker = await chainOfThree(house)
+    const locker = await chainOfThree(instance)
     const { receipt_id } = locker
     await locker.put('a.txt', 'something else')
-    await house.state(locker)
+    await instance.state(locker)
     const [then, now] = [await prove(receipt_id, 'a.txt', { sequence: 1 }), await prove(receipt_id, 'a.txt')]
     expect([then.file_entry.size_bytes, now.file_entry.size_bytes]).toEqual([3, 14])
     for (const proof of [then, now]) expectProof(proof)
-    const { attestation } = await house.get<VerifyAnswer>('/v1/storage/verify', { receipt_id, sequence: 1 })
+    const { attestation } = await instance.get<VerifyAnswer>('/v1/storage/verify', { receipt_id, sequence: 1 })
     expect(bare(then.merkle_root)).toBe(bare(attestation?.merkle_root as string))
-    expectRefusal(await house.read(PROOF, { receipt_id, filename: 'b.txt', sequence: 1 }), 404, 'FILE_NOT_ATTESTED')
-    expectRefusal(await house.read(PROOF, { receipt_id, filename: '' }), 422, 'validation_error')
+    expectRefusal(await instance.read(PROOF, { receipt_id, filename: 'b.txt', sequence: 1 }), 404, 'FILE_NOT_ATTESTED')
+    expectRefusal(await instance.read(PROOF, { receipt_id, filename: '' }), 422, 'validation_error')
   })
 })

@@ -7,12 +7,18 @@ import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { redactBundle } from '@svc/verifier/redact-bundle'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { chainOfThree, type EvidenceHouse, type FilledLocker, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
+import {
+  chainOfThree,
+  type EvidenceGateway,
+  type FilledLocker,
+  memoAnchor,
+  openEvidenceGateway,
+} from './evidence-gateway.ts'
 
 const PATH = '/v1/storage/redacted-bundle'
 const TAG = 'ANOTHER_TAG_OF_25_LETTERS'
 
-let house: EvidenceHouse
+let instance: EvidenceGateway
 
 /** As it is on the wire. */
 async function read(receiptId: string, filenames: readonly string[] = [], more: Record<string, string> = {}) {
@@ -21,7 +27,7 @@ async function read(receiptId: string, filenames: readonly string[] = [], more: 
     ...filenames.map((name) => ['filename', name]),
     ...Object.entries(more),
   ])
-  const response = await fetch(`${house.gateway.url}${PATH}?${query}`)
+  const response = await fetch(`${instance.gateway.url}${PATH}?${query}`)
   return { response, text: await response.text() }
 }
 
@@ -32,7 +38,7 @@ async function redacted(receiptId: string, filenames: readonly string[] = []) {
 }
 
 async function verify(text: string) {
-  const pinned = readPinnedKeys(toHex(house.gateway.context.signers.statement.publicKey))
+  const pinned = readPinnedKeys(toHex(instance.gateway.context.signers.statement.publicKey))
   if (!pinned.ok) throw new Error(pinned.problem)
   const verification = await verifyBundle([utf8(text)], { pinnedKeys: pinned.keys, domainTag: TAG })
   if (verification.refused) throw new Error(verification.refused.why)
@@ -42,13 +48,13 @@ async function verify(text: string) {
 forEachDatabase('the redacted bundle', (database) => {
   let locker: FilledLocker
   beforeAll(async () => {
-    house = await openEvidenceHouse({ DATABASE_URL: database.url, ENVELOPE_DOMAIN_TAG: TAG })
-    locker = await chainOfThree(house)
-    await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
+    instance = await openEvidenceGateway({ DATABASE_URL: database.url, ENVELOPE_DOMAIN_TAG: TAG })
+    locker = await chainOfThree(instance)
+    await instance.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
-  it('ADD-18 T-58 proves the files that were asked for, and names neither the receipt nor the others', async () => {
+  it('ADD-18 T-33 proves the files that were asked for, and names neither the receipt nor the others', async () => {
     const text = await redacted(locker.receipt_id, ['c.txt', 'a.txt', 'c.txt'])
     for (const hidden of [locker.receipt_id, locker.locker_id, 'b.txt', '/v1/r/']) expect(text).not.toContain(hidden)
     const bundle: RedactedBundle = JSON.parse(text)
@@ -65,7 +71,7 @@ forEachDatabase('the redacted bundle', (database) => {
     expect(report?.leftOut[0]).toContain('1 of 3 files')
   })
 
-  it('ADD-18 T-58 shows the leaves of all files and no name where no file was asked for', async () => {
+  it('ADD-18 T-33 shows the leaves of all files and no name where no file was asked for', async () => {
     const text = await redacted(locker.receipt_id)
     for (const hidden of [locker.receipt_id, locker.locker_id, '.txt', '/v1/r/']) expect(text).not.toContain(hidden)
     expect(schemaCheck(redactedBundle.responses[200])(JSON.parse(text))).toBeNull()
@@ -75,7 +81,7 @@ forEachDatabase('the redacted bundle', (database) => {
   })
 
   it('ADD-18 is what a client makes of the whole bundle, and needs no gateway for', async () => {
-    const whole = await house.get<EvidenceBundle>('/v1/storage/evidence-bundle', { receipt_id: locker.receipt_id })
+    const whole = await instance.get<EvidenceBundle>('/v1/storage/evidence-bundle', { receipt_id: locker.receipt_id })
     expect(whole.anchor).not.toBeNull()
     for (const filenames of [undefined, ['b.txt']]) {
       const pieces: string[] = []
@@ -97,23 +103,23 @@ forEachDatabase('the redacted bundle', (database) => {
     return body
   }
 
-  it('ADD-18 T-58 says which file is not in the statement, and nothing about others', async () => {
+  it('ADD-18 T-33 says which file is not in the statement, and nothing about others', async () => {
     const { details } = await refused(404, 'FILE_NOT_ATTESTED', locker.receipt_id, ['a.txt', 'z.txt'])
     expect(details).toEqual({ filename: 'z.txt' })
     await refused(404, 'FILE_NOT_ATTESTED', locker.receipt_id, ['b.txt'], { sequence: '1' })
   })
 
-  it('ADD-18 T-58 refuses a file whose name spells the receipt or its locker', async () => {
-    const locker = await house.filled({ 'a.txt': 'a' })
+  it('ADD-18 T-33 refuses a file whose name spells the receipt or its locker', async () => {
+    const locker = await instance.filled({ 'a.txt': 'a' })
     for (const id of [locker.receipt_id, locker.locker_id]) await locker.put(`of-${id}.txt`, 'x')
-    await house.state(locker)
+    await instance.state(locker)
     for (const id of [locker.receipt_id, locker.locker_id])
       await refused(422, 'validation_error', locker.receipt_id, ['a.txt', `of-${id}.txt`])
     expect(await redacted(locker.receipt_id)).not.toContain(locker.receipt_id)
   })
 
   it('ADD-18 takes a hundred names at most, and none that is empty', async () => {
-    const { receipt_id } = await chainOfThree(house)
+    const { receipt_id } = await chainOfThree(instance)
     const names = Array.from({ length: MAX_CHOSEN_FILES + 1 }, (_, i) => `${i}`)
     await refused(422, 'validation_error', receipt_id, names)
     await refused(422, 'validation_error', receipt_id, ['a.txt', ''])

@@ -12,23 +12,23 @@ import { createLog } from '@svc/service/program/log'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import { insertReceipt } from '../../../src/purchases/store.ts'
-import { type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
+import { type EvidenceGateway, openEvidenceGateway } from './evidence-gateway.ts'
 
 const RETRIEVE = '/v1/retrieve'
 const SECRET = 'the-secret-of-all-the-oracles'
 const AS_ORACLE = { 'x-oracle-secret': SECRET }
 
 describe('retrieve', () => {
-  let house: EvidenceHouse
+  let instance: EvidenceGateway
   beforeAll(async () => {
-    house = await openEvidenceHouse({ ORACLE_CALLBACK_SECRET: SECRET })
+    instance = await openEvidenceGateway({ ORACLE_CALLBACK_SECRET: SECRET })
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
-  it('ATT-16 ATT-19 ANCH-05 SHAPE-33 answers code, hashes, manifest, anchor and facts to anybody', async () => {
-    const locker = await house.filled({ 'b.txt': 'two', 'a.txt': 'one' })
-    const { record } = await house.state(locker)
-    const { manifest, verification, ...answer } = await house.get<Retrieved>(RETRIEVE, {
+  it('ATT-16 ATT-19 answers code, hashes, manifest, anchor and facts to anybody', async () => {
+    const locker = await instance.filled({ 'b.txt': 'two', 'a.txt': 'one' })
+    const { record } = await instance.state(locker)
+    const { manifest, verification, ...answer } = await instance.get<Retrieved>(RETRIEVE, {
       receipt_id: locker.receipt_id,
     })
     const { result_hash, merkle_root } = record
@@ -51,34 +51,34 @@ describe('retrieve', () => {
     expect(verification).toMatchObject({ signature_valid: 'passed', anchor_confirmed: 'not_checked' })
   })
 
-  it('ATT-17 AMB-39 computes a missing statement only for a caller with the secret, and answers an existing one to anybody', async () => {
-    const { receipt_id } = await house.filled({ 'a.txt': 'one' })
-    const refused = await house.read<{ hint: string }>(RETRIEVE, { receipt_id })
+  it('ATT-17 computes a missing statement only for a caller with the secret, and answers an existing one to anybody', async () => {
+    const { receipt_id } = await instance.filled({ 'a.txt': 'one' })
+    const refused = await instance.read<{ hint: string }>(RETRIEVE, { receipt_id })
     expectRefusal(refused, 409, 'attestation_not_available')
     expect(refused.body.hint).toContain('POST /v1/storage/attest')
     for (const wrong of ['', 'x', `${SECRET}x`, SECRET.slice(1), SECRET.toUpperCase()]) {
-      const answer = await house.read(RETRIEVE, { receipt_id }, { 'x-oracle-secret': wrong })
+      const answer = await instance.read(RETRIEVE, { receipt_id }, { 'x-oracle-secret': wrong })
       expectRefusal(answer, 403, 'ORACLE_SECRET_INVALID')
     }
-    const computed = await house.read<Retrieved>(RETRIEVE, { receipt_id }, AS_ORACLE)
+    const computed = await instance.read<Retrieved>(RETRIEVE, { receipt_id }, AS_ORACLE)
     expect(computed).toMatchObject({ status: 200, body: { manifest: { file_count: 1 }, anchor: null } })
     for (const anySecret of [{}, { 'x-oracle-secret': 'wrong' }])
-      expect((await house.read<Retrieved>(RETRIEVE, { receipt_id }, anySecret)).body).toEqual(computed.body)
+      expect((await instance.read<Retrieved>(RETRIEVE, { receipt_id }, anySecret)).body).toEqual(computed.body)
   })
 
   it('ATT-17 ATT-21 refuses to compute a statement without files, a locker or a known receipt', async () => {
-    const empty = await house.listed(0)
-    expectRefusal(await house.read(RETRIEVE, { receipt_id: empty.receipt_id }, AS_ORACLE), 409, 'EMPTY_FILE_LIST')
-    const { receipt_id } = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
-    expectRefusal(await house.read(RETRIEVE, { receipt_id }, AS_ORACLE), 404, 'locker_not_found')
-    expectRefusal(await house.read(RETRIEVE, { receipt_id: 'rcpt_none' }, AS_ORACLE), 404, 'receipt_not_found')
+    const empty = await instance.listed(0)
+    expectRefusal(await instance.read(RETRIEVE, { receipt_id: empty.receipt_id }, AS_ORACLE), 409, 'EMPTY_FILE_LIST')
+    const { receipt_id } = await seedReceipt(instance.gateway.context, { owner: ed25519Identity().identity })
+    expectRefusal(await instance.read(RETRIEVE, { receipt_id }, AS_ORACLE), 404, 'locker_not_found')
+    expectRefusal(await instance.read(RETRIEVE, { receipt_id: 'rcpt_none' }, AS_ORACLE), 404, 'receipt_not_found')
   })
 
-  it('ATT-18 AMB-79 SHAPE-34 answers the payment of a receipt in the form that oracles read', async () => {
+  it('ATT-18 answers the payment of a receipt in the form that oracles read', async () => {
     const { paid_raw, pay_asset, network, tx_hash } = vectors.receipt_signature_proposal.receipt
-    const seeded = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
+    const seeded = await seedReceipt(instance.gateway.context, { owner: ed25519Identity().identity })
     const id = { receipt_id: 'rcpt_of_the_vectors', pay_req_id: 'pr_of_the_vectors' }
-    await insertReceipt(writable(house.gateway.context.database.db), {
+    await insertReceipt(writable(instance.gateway.context.database.db), {
       ...seeded,
       ...id,
       paid_raw,
@@ -86,7 +86,7 @@ describe('retrieve', () => {
       network,
       tx_hash,
     })
-    const answer = await house.get('/v1/retrieve/payment', { receipt_id: id.receipt_id })
+    const answer = await instance.get('/v1/retrieve/payment', { receipt_id: id.receipt_id })
     expect(answer).toEqual({
       receipt_id: id.receipt_id,
       att_code: vectors.payment_att_code_proposal.att_code,
@@ -98,28 +98,28 @@ describe('retrieve', () => {
       payer_pubkey: seeded.payer_pubkey,
       confirmed_at: seeded.confirmed_at,
     })
-    const plain = await house.get<{ att_code: number }>('/v1/retrieve/payment', { receipt_id: seeded.receipt_id })
+    const plain = await instance.get<{ att_code: number }>('/v1/retrieve/payment', { receipt_id: seeded.receipt_id })
     expect(plain.att_code).toBe(paymentAttCode(seeded))
   })
 })
 
 describe('retrieve without a secret', () => {
-  it('AMB-39 computes for anybody within the public rate limits where no secret is set', async () => {
-    const house = await openEvidenceHouse({ RATE_LIMITS: 'receipt=2/min' })
-    const { receipt_id } = await house.filled({ 'a.txt': 'one' })
-    const empty = await house.listed(0)
+  it('ATT-17 computes for anybody within the public rate limits where no secret is set', async () => {
+    const instance = await openEvidenceGateway({ RATE_LIMITS: 'receipt=2/min' })
+    const { receipt_id } = await instance.filled({ 'a.txt': 'one' })
+    const empty = await instance.listed(0)
     for (const _ of [1, 2]) {
-      expectRefusal(await house.read(RETRIEVE, { receipt_id: empty.receipt_id }), 409, 'EMPTY_FILE_LIST')
+      expectRefusal(await instance.read(RETRIEVE, { receipt_id: empty.receipt_id }), 409, 'EMPTY_FILE_LIST')
     }
-    expectRefusal(await house.read(RETRIEVE, { receipt_id: empty.receipt_id }), 429, 'RATE_LIMITED')
-    expect((await house.read(RETRIEVE, { receipt_id })).status).toBe(200)
-    await house.close()
+    expectRefusal(await instance.read(RETRIEVE, { receipt_id: empty.receipt_id }), 429, 'RATE_LIMITED')
+    expect((await instance.read(RETRIEVE, { receipt_id })).status).toBe(200)
+    await instance.close()
   })
 
   it.each([
     ['warns of open computing', {}, true],
     ['does not warn where a secret is set', { ORACLE_CALLBACK_SECRET: SECRET }, false],
-  ])('AMB-39 %s at the start in production', async (_, variables, isWarned) => {
+  ])('ATT-17 %s at the start in production', async (_, variables, isWarned) => {
     const lines: string[] = []
     const write = (line: string) => void lines.push(line)
     const log = createLog('warn', { write, writeSoon: write, flush: () => {} })

@@ -7,15 +7,15 @@ import { ed25519PublicKey } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { expect, it } from 'vitest'
-import { chainOfThree, openEvidenceHouse } from './evidence-house.ts'
+import { chainOfThree, openEvidenceGateway } from './evidence-gateway.ts'
 
 const BUNDLE = '/v1/storage/verification-bundle'
 
-const house = forAllTests(() => openEvidenceHouse())
-const bundleOf = (receipt_id: string) => house.get<VerificationBundle>(BUNDLE, { receipt_id })
+const instance = forAllTests(() => openEvidenceGateway())
+const bundleOf = (receipt_id: string) => instance.get<VerificationBundle>(BUNDLE, { receipt_id })
 
-it('VER-11 MERK-14 SHAPE-37 the verification bundle holds payment, content, algorithm and steps', async () => {
-  const { receipt_id, locker_id } = await chainOfThree(house)
+it('VER-11 MERK-14 the verification bundle holds payment, content, algorithm and steps', async () => {
+  const { receipt_id, locker_id } = await chainOfThree(instance)
   const { steps, content_proof, payment_proof, ...rest } = await bundleOf(receipt_id)
   expect(rest).toEqual({
     schema_version: '1.0',
@@ -29,7 +29,7 @@ it('VER-11 MERK-14 SHAPE-37 the verification bundle holds payment, content, algo
       odd: 'duplicate last',
     },
   })
-  const verified = await house.get<{ receipt: SignedReceipt; attestation: Attestation }>('/v1/storage/verify', {
+  const verified = await instance.get<{ receipt: SignedReceipt; attestation: Attestation }>('/v1/storage/verify', {
     receipt_id,
   })
   const { confirmed_at, tx_hash, payer_pubkey } = verified.receipt
@@ -57,7 +57,7 @@ it('VER-11 MERK-14 SHAPE-37 the verification bundle holds payment, content, algo
     attested_at,
     anchor: null,
   })
-  const key = ed25519PublicKey(house.gateway.context.signers.statement.publicKey)!
+  const key = ed25519PublicKey(instance.gateway.context.signers.statement.publicKey)!
   expect(isManifestSignedBy(key, merkle_root, manifest_signature)).toBe(true)
   expect(`sha256:${merkleRoot(files.map(leafHash))}`).toBe(merkle_root)
   const checked = ['tx_hash', 'content_hash', 'algorithm.sort', 'merkle_root', 'manifest_signature']
@@ -65,8 +65,8 @@ it('VER-11 MERK-14 SHAPE-37 the verification bundle holds payment, content, algo
 })
 
 it('VER-11 states lamports only for payments in SOL', async () => {
-  const { receipt_id } = await house.listed(1)
-  const { db } = house.gateway.context.database
+  const { receipt_id } = await instance.listed(1)
+  const { db } = instance.gateway.context.database
   const { receipt } = await db
     .selectFrom('receipts')
     .select('receipt')

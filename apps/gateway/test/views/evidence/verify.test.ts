@@ -9,7 +9,7 @@ import { statementDigest } from '@svc/protocol/evidence'
 import type { VerificationFacts } from '@svc/protocol/facts'
 import { expect, it } from 'vitest'
 import { insertPending } from '../../../src/evidence/store.ts'
-import { chainOfThree, openEvidenceHouse } from './evidence-house.ts'
+import { chainOfThree, openEvidenceGateway } from './evidence-gateway.ts'
 
 const VERIFY = '/v1/storage/verify'
 const NOTHING: VerificationFacts = {
@@ -25,26 +25,26 @@ const NOTHING: VerificationFacts = {
 const COMPUTED: VerificationFacts = { ...NOTHING, commitment_computed: 'passed', signature_valid: 'passed' }
 
 forEachDatabase('verify', (database) => {
-  const house = forAllTests(() => openEvidenceHouse({ DATABASE_URL: database.url }))
-  const verify = (receipt_id: string, query = {}) => house.get<VerifyAnswer>(VERIFY, { receipt_id, ...query })
+  const instance = forAllTests(() => openEvidenceGateway({ DATABASE_URL: database.url }))
+  const verify = (receipt_id: string, query = {}) => instance.get<VerifyAnswer>(VERIFY, { receipt_id, ...query })
 
-  it('VER-01 VER-03 VER-10 SHAPE-32 answers a receipt without an attestation with a null attestation and a hint', async () => {
-    const receipt = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
+  it('VER-03 VER-10 answers a receipt without an attestation with a null attestation and a hint', async () => {
+    const receipt = await seedReceipt(instance.gateway.context, { owner: ed25519Identity().identity })
     const { receipt_id } = receipt
     expect(await verify(receipt_id)).toEqual({
       receipt,
       attestation: null,
       attestation_hint: `no attestation yet: POST /v1/storage/attest?receipt_id=${receipt_id}`,
       verified: false,
-      verify_url: `${house.gateway.context.config.http.baseUrl}/v1/storage/verify?receipt_id=${receipt_id}`,
+      verify_url: `${instance.gateway.context.config.http.baseUrl}/v1/storage/verify?receipt_id=${receipt_id}`,
       verification: NOTHING,
       anchor: null,
     })
   })
 
-  it('VER-03 VER-04 AMB-35 answers a pending attestation as null', async () => {
-    const { receipt_id, locker_id } = await house.listed(0)
-    const { db } = house.gateway.context.database
+  it('VER-03 VER-04 answers a pending attestation as null', async () => {
+    const { receipt_id, locker_id } = await instance.listed(0)
+    const { db } = instance.gateway.context.database
     await writable(db)
       .transaction()
       .execute((tx) => insertPending(tx, { receipt_id, locker_id }, 1))
@@ -57,11 +57,11 @@ forEachDatabase('verify', (database) => {
     })
   })
 
-  it('VER-01 VER-02 EVID-22 AMB-81 AMB-83 answers the whole record, by GET and by POST', async () => {
-    const locker = await house.filled({ 'b.txt': 'two', 'a.txt': 'one' })
-    const { record } = await house.state(locker)
+  it('VER-02 EVID-22 answers the whole record, by GET and by POST', async () => {
+    const locker = await instance.filled({ 'b.txt': 'two', 'a.txt': 'one' })
+    const { record } = await instance.state(locker)
     const answer = await verify(locker.receipt_id)
-    const byPost = await house.send<VerifyAnswer>('POST', VERIFY, { receipt_id: locker.receipt_id })
+    const byPost = await instance.send<VerifyAnswer>('POST', VERIFY, { receipt_id: locker.receipt_id })
     expect(byPost).toMatchObject({ status: 200, body: answer })
     expect(answer).toMatchObject({ attestation_hint: null, verified: true, verification: COMPUTED, anchor: null })
     const { files, ...attestation } = answer.attestation as Attestation
@@ -80,11 +80,11 @@ forEachDatabase('verify', (database) => {
   })
 
   it('VER-02 computes and queues nothing for a locker that was never attested, by GET and by POST', async () => {
-    const { receipt_id } = await house.filled({ 'a.txt': 'one' })
-    const { database, queue } = house.gateway.context
+    const { receipt_id } = await instance.filled({ 'a.txt': 'one' })
+    const { database, queue } = instance.gateway.context
     const before = await queue.counts()
-    const byGet = await house.read<VerifyAnswer>(VERIFY, { receipt_id })
-    const byPost = await house.send<VerifyAnswer>('POST', VERIFY, { receipt_id })
+    const byGet = await instance.read<VerifyAnswer>(VERIFY, { receipt_id })
+    const byPost = await instance.send<VerifyAnswer>('POST', VERIFY, { receipt_id })
     for (const { status, body } of [byGet, byPost]) {
       expect([status, body]).toMatchObject([200, { attestation: null, verified: false, verification: NOTHING }])
     }
@@ -96,23 +96,23 @@ forEachDatabase('verify', (database) => {
   })
 
   it('VER-09 reports bytes as checked where the statement says that they were hashed', async () => {
-    const locker = await house.listed(1)
-    await house.state(locker, { checkMode: 'bytes_hashed' })
+    const locker = await instance.listed(1)
+    await instance.state(locker, { checkMode: 'bytes_hashed' })
     expect((await verify(locker.receipt_id)).verification).toEqual({ ...COMPUTED, bytes_checked: 'passed' })
   })
 
   it('VER-01 answers a new statement as soon as it exists', async () => {
-    const locker = await house.filled({ 'a.txt': 'one' })
+    const locker = await instance.filled({ 'a.txt': 'one' })
     for (const count of [1, 2, 3]) {
       await locker.put(`${count}.txt`, 'more')
-      await house.state(locker)
+      await instance.state(locker)
       for (const _ of [1, 2]) expect((await verify(locker.receipt_id)).attestation?.file_count).toBe(count + 1)
     }
   })
 
-  it('GEN-11 AMB-21 T-32 names files but never the storage provider', async () => {
-    const locker = await house.filled({ 'a.txt': 'one' }, { provider: 'filecoin' })
-    await house.state(locker)
+  it('GEN-11 T-33 names files but never the storage provider', async () => {
+    const locker = await instance.filled({ 'a.txt': 'one' }, { provider: 'filecoin' })
+    await instance.state(locker)
     const { receipt_id } = locker
     const withFiles = [
       VERIFY,
@@ -123,17 +123,17 @@ forEachDatabase('verify', (database) => {
       '/v1/storage/merkle-proof',
     ]
     for (const path of [...withFiles, '/v1/self-verify', '/v1/storage/statements', '/v1/attest-code']) {
-      const text = JSON.stringify(await house.get(path, { receipt_id, filename: 'a.txt' }))
+      const text = JSON.stringify(await instance.get(path, { receipt_id, filename: 'a.txt' }))
       expect(text, path).not.toMatch(/provider|filecoin|object_id/)
       expect(text.includes('a.txt'), path).toBe(withFiles.includes(path))
     }
   })
 
   const STATEMENTS = '/v1/storage/statements'
-  const list = (receipt_id: string, query = {}) => house.get<Statements>(STATEMENTS, { receipt_id, ...query })
+  const list = (receipt_id: string, query = {}) => instance.get<Statements>(STATEMENTS, { receipt_id, ...query })
 
-  it('EVID-10 EVID-11 EVID-20 lists the chain, in which each statement names the one before it', async () => {
-    const { receipt_id } = await chainOfThree(house)
+  it('EVID-10 EVID-20 lists the chain, in which each statement names the one before it', async () => {
+    const { receipt_id } = await chainOfThree(instance)
     const { proof_id, statements, ...rest } = await list(receipt_id)
     expect(rest).toEqual({ receipt_id })
     expect(proof_id).toMatch(/^[0-9a-f]{32}$/)
@@ -148,7 +148,7 @@ forEachDatabase('verify', (database) => {
   })
 
   it('EVID-10 lists the chain in pages', async () => {
-    const { receipt_id } = await chainOfThree(house)
+    const { receipt_id } = await chainOfThree(instance)
     const first = await list(receipt_id, { limit: 2 })
     expect(first).toMatchObject({ statements: [{ sequence: 1 }, { sequence: 2 }], next_sequence: 3 })
     const last = await list(receipt_id, { limit: 2, from: 3 })
@@ -158,8 +158,8 @@ forEachDatabase('verify', (database) => {
     expect((await list(receipt_id, { from: 4 })).statements).toEqual([])
   })
 
-  it('EVID-10 T-65 lists the chain from its end, with the signed statements for those who check them', async () => {
-    const { receipt_id } = await chainOfThree(house)
+  it('EVID-10 T-38 lists the chain from its end, with the signed statements for those who check them', async () => {
+    const { receipt_id } = await chainOfThree(instance)
     const sequences = async (query: object) =>
       (await list(receipt_id, query)).statements.map(({ sequence }: { sequence: number }) => sequence)
     expect(await sequences({ before: 4_294_967_295, limit: 2 })).toEqual([2, 3])
@@ -174,10 +174,10 @@ forEachDatabase('verify', (database) => {
   })
 
   it('GEN-08 refuses invalid pages, and lists nothing before the first statement', async () => {
-    const { receipt_id } = await house.listed(0)
+    const { receipt_id } = await instance.listed(0)
     expect(await list(receipt_id)).toEqual({ receipt_id, proof_id: null, statements: [] })
     for (const query of [{ limit: 0 }, { limit: 1001 }, { from: 0 }, { from: 'x' }, { before: 0 }, { envelopes: 2 }]) {
-      expectRefusal(await house.read(STATEMENTS, { receipt_id, ...query }), 422, 'validation_error')
+      expectRefusal(await instance.read(STATEMENTS, { receipt_id, ...query }), 422, 'validation_error')
     }
   })
 })

@@ -14,9 +14,9 @@ it.each([
   ['it is opted in', { ...OPTED_IN, PUBLISH: 'on_request' }, ['cron_attest'], 'changes', AT],
   ['it is not opted in', { ...OPTED_IN, PUBLISH: 'on_request' }, [], null, null],
 ] as const)('T-56 CRON-01 what is published next of a locker where %s', async (_, variables, tags, changed, idle) => {
-  const house = await openTestGateway(variables)
-  const { context } = house.gateway
-  const locker = await house.locker(ed25519Identity(), { tags: [...tags] })
+  const instance = await openTestGateway(variables)
+  const { context } = instance.gateway
+  const locker = await instance.locker(ed25519Identity(), { tags: [...tags] })
   const next = async () => {
     const row = context.database.db.selectFrom('lockers').selectAll().where('locker_id', '=', locker.lockerId)
     const { next_anchor } = await nextAnchor(
@@ -26,9 +26,9 @@ it.each([
     return next_anchor && (next_anchor.at ?? next_anchor.reason)
   }
   await locker.put('a.txt', 'a')
-  await attest(house, locker)
+  await attest(instance, locker)
   expect(await next()).toBe(idle)
   await locker.put('b.txt', 'b')
   expect(await next()).toBe(idle === 'publishing' ? 'publishing' : changed)
-  await house.close()
+  await instance.close()
 })

@@ -29,11 +29,11 @@ const operatorsOf = async ({ call }: TestLocker) =>
   (await call<Changed>(['locker:read'], 'GET', '/record')).body.operators
 
 forEachDatabase('operators', (database) => {
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const second = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
 
-  it('OPER-01 OPER-02 SHAPE-31 GEN-07 an owner adds and removes operators by their keys', async () => {
-    const locker = await house.locker(evmIdentity())
+  it('OPER-02 GEN-07 an owner adds and removes operators by their keys', async () => {
+    const locker = await instance.locker(evmIdentity())
     const { lockerId: locker_id } = locker
     const [one, two] = [newKey(), newKey()]
     const added = (pubkey: string, operators: string[], added: boolean) =>
@@ -55,10 +55,10 @@ forEachDatabase('operators', (database) => {
     expect(await answerOf(remove(locker, two))).toEqual(removed(two, []))
   })
 
-  it('OPER-02 SHAPE-31 removing an operator that is not registered is 404', async () => {
+  it('OPER-02 removing an operator that is not registered is 404', async () => {
     const owner = ed25519Identity()
-    const locker = await house.locker(owner)
-    const elsewhere = await house.locker(owner, { operators: [ed25519Identity()] })
+    const locker = await instance.locker(owner)
+    const elsewhere = await instance.locker(owner, { operators: [ed25519Identity()] })
     const [registered] = (await operatorsOf(elsewhere)) as [string]
     for (const pubkey of [newKey(), registered, owner.identity, 'x', '%5B%5D', '__proto__', '%22']) {
       expectRefusal(await remove(locker, pubkey), 404, 'OPERATOR_NOT_FOUND')
@@ -68,9 +68,9 @@ forEachDatabase('operators', (database) => {
   })
 
   it('OPER-01 operators added concurrently at two gateways are all registered', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await instance.locker(ed25519Identity())
     const keys = newKeys(12)
-    const elsewhere = inHouse(second, locker)
+    const elsewhere = inInstance(second, locker)
     const answers = await Promise.all(keys.map((pubkey, i) => add(i % 2 ? locker : elsewhere, { pubkey })))
     expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200))
     expect((await operatorsOf(locker)).sort()).toEqual(keys.sort())
@@ -80,8 +80,8 @@ forEachDatabase('operators', (database) => {
   })
 
   it('OPER-01 a locker has at most 32 operators, even if more are added concurrently', async () => {
-    const locker = await house.locker(ed25519Identity())
-    const elsewhere = inHouse(second, locker)
+    const locker = await instance.locker(ed25519Identity())
+    const elsewhere = inInstance(second, locker)
     const keys = newKeys(40)
     const answers = await Promise.all(keys.map((pubkey, i) => add(i % 2 ? locker : elsewhere, { pubkey })))
     const byStatus = Object.groupBy(answers, ({ status }) => status)
@@ -92,7 +92,7 @@ forEachDatabase('operators', (database) => {
     const [first, ...rest] = (await operatorsOf(locker)) as [string, ...string[]]
     expect((await add(locker, { pubkey: first })).body).toMatchObject({ added: false })
     const atProvisioning = { operator_pubkey: newKey() }
-    const provisioned = await provisionAt(house, locker.owner, locker.receiptId, atProvisioning)
+    const provisioned = await provisionAt(instance, locker.owner, locker.receiptId, atProvisioning)
     expectRefusal(provisioned, 409, 'OPERATOR_LIMIT_EXCEEDED')
     await remove(locker, first)
     expect((await add(locker, { pubkey: first })).body.operators).toEqual([...rest, first])
@@ -100,8 +100,8 @@ forEachDatabase('operators', (database) => {
 
   it('OPER-06 removing an operator at one gateway takes effect at another at once', async () => {
     const operator = ed25519Identity()
-    const locker = await house.locker(ed25519Identity(), { operators: [operator] })
-    const elsewhere = inHouse(second, locker)
+    const locker = await instance.locker(ed25519Identity(), { operators: [operator] })
+    const elsewhere = inInstance(second, locker)
     const read = () => elsewhere.call(['locker:read'], 'GET', '/record', undefined, operator)
     expect((await read()).status).toBe(200)
     await remove(locker, operator.identity)
@@ -113,7 +113,7 @@ forEachDatabase('operators', (database) => {
   describe('invalid keys', () => {
     let locker: TestLocker
     beforeAll(async () => {
-      locker = await house.locker(ed25519Identity())
+      locker = await instance.locker(ed25519Identity())
     })
 
     it.each<[string, unknown]>([
@@ -122,7 +122,7 @@ forEachDatabase('operators', (database) => {
       ['a key with a trailing space', `${newKey()} `],
       ['an EVM address', evmIdentity().identity],
       ['a point of small order', toBase58(fromHex(`01${'00'.repeat(31)}`)!)],
-    ])('OPER-01 ADD-04 GEN-08 an operator key that is %s is a 422', async (_, pubkey) => {
+    ])('OPER-01 ADD-04 an operator key that is %s is a 422', async (_, pubkey) => {
       const answer = await add(locker, { pubkey })
       expectRefusal(answer, 422, 'validation_error')
       const { detail } = answer.body as unknown as { detail: { loc: unknown[] }[] }
@@ -133,7 +133,7 @@ forEachDatabase('operators', (database) => {
 })
 
 /** The same locker at another gateway. */
-function inHouse(house: TestGateway, { lockerId, receiptId, owner, put }: TestLocker): TestLocker {
+function inInstance(instance: TestGateway, { lockerId, receiptId, owner, put }: TestLocker): TestLocker {
   const base = `/v1/lockers/${lockerId}`
   return {
     lockerId,
@@ -141,6 +141,6 @@ function inHouse(house: TestGateway, { lockerId, receiptId, owner, put }: TestLo
     owner,
     put,
     call: (ops, method, path, body, who = owner) =>
-      house.call(who, { method, path: base + path, body, ops, lockerId, receiptId }),
+      instance.call(who, { method, path: base + path, body, ops, lockerId, receiptId }),
   }
 }

@@ -9,13 +9,13 @@ export const PROVISION = '/v1/storage/provision'
 
 /** Opens the locker of a receipt by a signed request. */
 export function provisionAt(
-  house: TestGateway,
+  instance: TestGateway,
   owner: Identity,
   receiptId: string,
   body: object = {},
   call: Partial<SignedCall> = {},
 ) {
-  return house.call<ProvisionManifest>(owner, {
+  return instance.call<ProvisionManifest>(owner, {
     method: 'POST',
     path: SIGNED_PROVISION,
     body: { receipt_id: receiptId, ...body },

@@ -43,15 +43,15 @@ async function shortUrl(locker: TestLocker, filename: string): Promise<string> {
 }
 
 forEachDatabase('what was bought for a locker', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   beforeAll(async () => {
-    house = await openTestGateway({ DATABASE_URL: database.url })
+    instance = await openTestGateway({ DATABASE_URL: database.url })
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
   it('LOCK-14 T-56 is shown with what is used of it, to owner and operators', async () => {
     const operator = ed25519Identity()
-    const locker = await house.locker(ed25519Identity(), { operators: [operator] })
+    const locker = await instance.locker(ed25519Identity(), { operators: [operator] })
     const empty = await usageOf(locker)
     expect(empty).toEqual({
       locker_id: locker.lockerId,
@@ -87,7 +87,7 @@ forEachDatabase('what was bought for a locker', (database) => {
   })
 
   it('T-56 counts bytes from when they are stored, whether they are confirmed, replaced or deleted', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await instance.locker(ed25519Identity())
     const used = async () => (await usageOf(locker)).bytes.used
     await locker.put('a', 'x'.repeat(100), { confirm: false })
     expect(await used()).toBe(100)
@@ -98,7 +98,7 @@ forEachDatabase('what was bought for a locker', (database) => {
     await locker.put('a', 'x'.repeat(20), { confirm: false })
     expect(await used()).toBe(20)
     await locker.put('b', 'x'.repeat(7))
-    const session = await openTestSession(house, locker, { files: [{ filename: 'a' }, { filename: 'c' }] })
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'a' }, { filename: 'c' }] })
     for (const file of [0, 1]) await session.raw(0, 'abc', { file })
     expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
     expect(await used()).toBe(13)
@@ -110,16 +110,16 @@ forEachDatabase('what was bought for a locker', (database) => {
   })
 
   it('T-56 counts what public links and short URLs send: whole files and ranges, not heads or refusals', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await instance.locker(ed25519Identity())
     await locker.put('a.txt', 'x'.repeat(1000))
     const sent = async () => (await usageOf(locker)).egress.used
-    const link = `${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`
+    const link = `${instance.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`
     await (await fetch(link)).text()
     expect(await sent()).toBe(1000)
     await (await fetch(link, { headers: { range: 'bytes=0-99' } })).text()
     expect(await sent()).toBe(1100)
     const download = await shortUrl(locker, 'a.txt')
-    await (await fetch(house.gateway.url + download)).text()
+    await (await fetch(instance.gateway.url + download)).text()
     expect(await sent()).toBe(2100)
     await fetch(link, { method: 'HEAD' })
     const etag = (await fetch(link, { method: 'HEAD' })).headers.get('etag')!
@@ -129,28 +129,28 @@ forEachDatabase('what was bought for a locker', (database) => {
   })
 
   it('T-56 adds up what several gateways have sent, and keeps it when they stop', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await instance.locker(ed25519Identity())
     await locker.put('a.txt', 'x'.repeat(10))
-    const folder = house.gateway.context.config.dataDir
+    const folder = instance.gateway.context.config.dataDir
     for (let i = 0; i < 2; i++) {
       const other = await openTestGateway({ DATABASE_URL: database.url, STORAGE_DIR: `${folder}/files` })
       await (await fetch(`${other.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)).text()
       await other.close()
     }
-    await (await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)).text()
+    await (await fetch(`${instance.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)).text()
     expect((await usageOf(locker)).egress.used).toBe(30)
   })
 })
 
 forEachDatabase('lockers over their terms', (database) => {
   it('T-56 an operator of the gateway sees who is over, the furthest first, page by page and as a metric', async () => {
-    const house = await openTestGateway({ DATABASE_URL: database.url })
-    onTestFinished(house.close)
-    const lockers = [await house.locker(ed25519Identity()), await house.locker(ed25519Identity())] as const
+    const instance = await openTestGateway({ DATABASE_URL: database.url })
+    onTestFinished(instance.close)
+    const lockers = [await instance.locker(ed25519Identity()), await instance.locker(ed25519Identity())] as const
     for (const locker of lockers) await locker.put('a.txt', 'x'.repeat(100))
-    await setTerms(house, lockers[0], { storage_limit_bytes: 99 })
-    await setTerms(house, lockers[1], { storage_limit_bytes: 20, egress_included_bytes: 0 })
-    const before = await house.send<{ lockers: LockerOverTerms[] }>('GET', '/v1/internal/lockers/over-terms')
+    await setTerms(instance, lockers[0], { storage_limit_bytes: 99 })
+    await setTerms(instance, lockers[1], { storage_limit_bytes: 20, egress_included_bytes: 0 })
+    const before = await instance.send<{ lockers: LockerOverTerms[] }>('GET', '/v1/internal/lockers/over-terms')
     expect(before.body.lockers.map(({ locker_id, used_percent }) => [locker_id, used_percent])).toEqual([
       [lockers[1].lockerId, 500],
       [lockers[0].lockerId, 102],
@@ -165,49 +165,49 @@ forEachDatabase('lockers over their terms', (database) => {
     let cursor = ''
     do {
       const path = `/v1/internal/lockers/over-terms?limit=1${cursor && `&cursor=${cursor}`}`
-      const { body } = await house.send<{ lockers: LockerOverTerms[]; next_cursor?: string }>('GET', path)
+      const { body } = await instance.send<{ lockers: LockerOverTerms[]; next_cursor?: string }>('GET', path)
       paged.push(...body.lockers.map(({ locker_id }) => locker_id))
       cursor = body.next_cursor ?? ''
     } while (cursor !== '')
     expect(paged).toEqual([lockers[1].lockerId, lockers[0].lockerId])
-    expectRefusal(await house.send('GET', '/v1/internal/lockers/over-terms?cursor=x'), 422, 'validation_error')
-    const { value } = await scrape(house.gateway.url)
+    expectRefusal(await instance.send('GET', '/v1/internal/lockers/over-terms?cursor=x'), 422, 'validation_error')
+    const { value } = await scrape(instance.gateway.url)
     expect(value('svc_lockers_over_terms', { term: 'bytes' })).toBe(2)
     expect(value('svc_lockers_over_terms', { term: 'time' })).toBe(0)
-    house.clock.advance(366 * 86_400)
-    const ended = await house.send<{ lockers: LockerOverTerms[] }>('GET', '/v1/internal/lockers/over-terms')
+    instance.clock.advance(366 * 86_400)
+    const ended = await instance.send<{ lockers: LockerOverTerms[] }>('GET', '/v1/internal/lockers/over-terms')
     expect(ended.body.lockers.map(({ ended }) => ended)).toEqual([true, true])
     expect((await usageOf(lockers[0])).ended).toBe(true)
   })
 })
 
 it('T-56 a locker with unpublished changes shows when its next statement is made by itself', async () => {
-  const house = await openTestGateway({
+  const instance = await openTestGateway({
     CRON_ATTEST_ENABLED: 'true',
     CRON_ATTEST_PUSH: 'true',
     AUTO_REATTEST: 'true',
   })
-  const locker = await house.locker(ed25519Identity())
+  const locker = await instance.locker(ed25519Identity())
   await locker.put('a.txt', 'a')
   // This gateway publishes nothing, so nothing waits for it.
   expect(await usageOf(locker)).toMatchObject({ next_anchor: null, has_unattested_changes: true })
-  await house.gateway.context.queue.drain()
-  house.clock.advance(3)
-  await house.gateway.context.queue.drain()
+  await instance.gateway.context.queue.drain()
+  instance.clock.advance(3)
+  await instance.gateway.context.queue.drain()
   expect(await usageOf(locker)).toMatchObject({ has_unattested_changes: false })
-  await house.close()
+  await instance.close()
 })
 
 it('T-56 a download that breaks off counts for what was sent of it', { tags: ['nightly'] }, async () => {
-  const house = await openTestGateway()
-  const locker = await house.locker(ed25519Identity())
+  const instance = await openTestGateway()
+  const locker = await instance.locker(ed25519Identity())
   const size = 64 * 1024 * 1024
   await locker.put('large', Buffer.alloc(size))
-  const request = get(`${house.gateway.url}/v1/r/${locker.receiptId}/f/large`)
+  const request = get(`${instance.gateway.url}/v1/r/${locker.receiptId}/f/large`)
   const [response] = await once(request, 'response')
   await once(response, 'data')
   request.destroy()
   await expect.poll(async () => (await usageOf(locker)).egress.used).toBeLessThan(size)
   expect((await usageOf(locker)).egress.used).toBeGreaterThan(0)
-  await house.close()
+  await instance.close()
 })

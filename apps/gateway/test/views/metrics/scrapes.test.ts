@@ -13,19 +13,19 @@ const COUNT = 'svc_http_request_duration_seconds_count'
 const LATER = 3600
 
 describe('labels of requests', () => {
-  let house: TestGateway
+  let instance: TestGateway
   let locker: TestLocker
   const filename = 'a-name-nobody-else-has'
   beforeAll(async () => {
-    house = await openTestGateway()
-    locker = await house.locker(ed25519Identity(), { tags: ['a-tag-nobody-else-has'] })
+    instance = await openTestGateway()
+    locker = await instance.locker(ed25519Identity(), { tags: ['a-tag-nobody-else-has'] })
     await locker.put(filename, 'bytes')
   })
-  afterAll(() => house.close())
-  const ask = (path: string, method: string) => fetch(house.gateway.url + path, { method })
+  afterAll(() => instance.close())
+  const ask = (path: string, method: string) => fetch(instance.gateway.url + path, { method })
 
   it('T-07 labels requests with their declared route, and reveals no id or token', async () => {
-    const { attestation } = await attest(house, locker)
+    const { attestation } = await attest(instance, locker)
     const { body } = await locker.call<{ download_url: string }>(['locker:read'], 'GET', `/files/${filename}`)
     const token = new URL(body.download_url).pathname.split('/').at(-1) as string
     expect(token.length).toBeGreaterThan(20)
@@ -40,7 +40,7 @@ describe('labels of requests', () => {
       `/v1/receipts/${locker.receiptId}/nothing-here?${token}`,
     ]
     for (const path of paths) for (const method of ['GET', 'HEAD', 'PATCH']) await ask(path, method)
-    const { text, value } = await scrape(house.gateway.url)
+    const { text, value } = await scrape(instance.gateway.url)
     const { proof_id, snapshot_id } = attestation
     const secrets = [locker.receiptId, locker.lockerId, token, token.slice(0, 20), locker.owner.identity]
     for (const secret of [...secrets, 'nobody-else-has', proof_id as string, snapshot_id as string])
@@ -51,12 +51,12 @@ describe('labels of requests', () => {
   })
 
   it('counts unknown paths and preflights as one route, and refusals by their status class', async () => {
-    const before = await scrape(house.gateway.url)
+    const before = await scrape(instance.gateway.url)
     for (const path of ['/nowhere', '/no/where', '/%zz']) await ask(path, 'GET')
     await ask('/v1/keys', 'OPTIONS')
     await ask('/v1/keys', 'POST')
     await ask(`/v1/receipts/rcpt_${'0'.repeat(32)}`, 'GET')
-    const after = await scrape(house.gateway.url)
+    const after = await scrape(instance.gateway.url)
     const grown = (route: string, method: string, status: string) =>
       (after.value(COUNT, { route, method, status }) ?? 0) - (before.value(COUNT, { route, method, status }) ?? 0)
     expect(grown('none', 'GET', '4xx')).toBe(3)
@@ -68,15 +68,15 @@ describe('labels of requests', () => {
 })
 
 forEachDatabase('many scrapes', (database) => {
-  let house: TestGateway
+  let instance: TestGateway
   beforeAll(async () => {
-    house = await openTestGateway({ DATABASE_URL: database.url })
-    await house.receipt(ed25519Identity())
+    instance = await openTestGateway({ DATABASE_URL: database.url })
+    await instance.receipt(ed25519Identity())
   })
-  afterAll(() => house.close())
+  afterAll(() => instance.close())
 
   it('reads the database once for thirty concurrent scrapes', async () => {
-    const context = house.gateway.context
+    const context = instance.gateway.context
     let queries = 0
     const counter: KyselyPlugin = {
       transformQuery({ node }) {
@@ -106,7 +106,7 @@ forEachDatabase('many scrapes', (database) => {
     expect([queries, counts]).toEqual([16, 1])
     await metrics.text()
     expect([queries, counts]).toEqual([16, 1])
-    house.clock.advance(LATER)
+    instance.clock.advance(LATER)
     await metrics.text()
     expect([queries, counts]).toEqual([32, 2])
   })

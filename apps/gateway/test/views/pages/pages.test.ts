@@ -98,7 +98,7 @@ describe('/', () => {
   })
 })
 
-it('T-64 the verify page as one file is a download that never runs here, and the index and a list of sums have its hash', async () => {
+it('T-61 the verify page as one file is a download that never runs here, and the index and a list of sums have its hash', async () => {
   const sha256 = createHash('sha256').update(SAVED_COPY).digest('hex')
   expect(await (await get('/')).json()).toMatchObject({
     verify_page: { url: expect.stringMatching(/^http.*\/verify\.html$/), sha256 },
@@ -178,21 +178,21 @@ describe('a gateway whose pages are not built', () => {
   })
 })
 
-it('ADD-19 SHAPE-29 viewer_url leads to the page that shows the file, and to its bytes where that page is not built', async () => {
+it('ADD-19 SESS-03 viewer_url leads to the page that shows the file, and to its bytes where that page is not built', async () => {
   for (const [dist, path] of [
     [folder, '/view/'],
     [join(folder, 'nowhere'), '/v1/r/'],
   ] as const) {
-    const house = await openTestGateway({ PAGES_DIR: dist })
-    const locker = await house.locker(ed25519Identity())
-    const session = await openTestSession(house, locker, { files: [{ filename: 'docs/a b.txt' }] })
+    const instance = await openTestGateway({ PAGES_DIR: dist })
+    const locker = await instance.locker(ed25519Identity())
+    const session = await openTestSession(instance, locker, { files: [{ filename: 'docs/a b.txt' }] })
     await session.raw(0, 'text')
     const { viewer_url } = (await session.finalize()).body
-    const { baseUrl } = house.gateway.context.config.http
+    const { baseUrl } = instance.gateway.context.config.http
     const rest = `${path === '/view/' ? '' : 'f/'}docs/a%20b\\.txt`
     expect(viewer_url).toMatch(new RegExp(`^${baseUrl}${path}${session.opened.session_id}\\.[\\w-]{43}/${rest}$`))
-    const answer = await fetch((viewer_url as string).replace(baseUrl, house.gateway.url))
+    const answer = await fetch((viewer_url as string).replace(baseUrl, instance.gateway.url))
     expect(answer.headers.get('content-type')).toMatch(path === '/view/' ? 'text/html' : 'application/octet-stream')
-    await house.close()
+    await instance.close()
   }
 })

@@ -5,14 +5,14 @@ import type { PaymentLeg } from '@svc/api/quote'
 import { oneAtATime, withFreePurchase, withPurchase } from '../../paying/one-at-a-time.ts'
 import { type Problem, problemOf, unknownOutcome } from '../../paying/problem.ts'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
-import { type HeldPurchase, holdPurchase, type Stage } from './held.ts'
-import { type KeptPurchase, keep, type Order, readKept, removeKept } from './kept.ts'
+import { type ActivePurchase, holdPurchase, type Stage } from './active-purchase.ts'
+import { keep, type Order, readKept, removeKept, type SavedPurchase } from './saved-purchases.ts'
 import * as steps from './steps.ts'
 
 export type Checkout = ReturnType<typeof createCheckout>
 
 export function createCheckout() {
-  const purchase = signal<KeptPurchase | null>(null)
+  const purchase = signal<SavedPurchase | null>(null)
   const stage = signal<Stage>({ at: 'choose', problem: null })
   const wallet = signal<ConnectedWallet | null>(null)
   const leg = signal<PaymentLeg | null>(null)
@@ -24,7 +24,7 @@ export function createCheckout() {
   let opened = 0
 
   const page = {
-    onChange(next: KeptPurchase) {
+    onChange(next: SavedPurchase) {
       if (purchase.value?.id === next.id) purchase.value = next
     },
     onStage(next: Stage) {
@@ -54,7 +54,7 @@ export function createCheckout() {
     })
   }
 
-  function show(next: KeptPurchase | null): void {
+  function show(next: SavedPurchase | null): void {
     purchase.value = next
     isLookingOver.value = false
   }
@@ -146,7 +146,7 @@ export function createCheckout() {
   }
 
   /** Does something for the purchase that is shown now. After a failure, the page is where that leaves it. */
-  function run(step: (held: HeldPurchase) => Promise<void>, afterwards?: 'pay' | 'unsettled'): Promise<void> {
+  function run(step: (held: ActivePurchase) => Promise<void>, afterwards?: 'pay' | 'unsettled'): Promise<void> {
     const target = shown()
     return work.run(async (signal) => {
       const held = holdPurchase(target, signal, page)
@@ -162,7 +162,7 @@ export function createCheckout() {
   }
 
   /** If another tab was at work, what it has done comes first. */
-  async function lockAndRun(held: HeldPurchase, step: (held: HeldPurchase) => Promise<void>): Promise<void> {
+  async function lockAndRun(held: ActivePurchase, step: (held: ActivePurchase) => Promise<void>): Promise<void> {
     const { id, signal } = held
     let hasWaited = false
     const onWait = () => {
@@ -180,7 +180,7 @@ export function createCheckout() {
     await withPurchase(id, signal, reread, onWait)
   }
 
-  function shown(): KeptPurchase {
+  function shown(): SavedPurchase {
     if (!purchase.value) throw new Error('no purchase is shown')
     return purchase.value
   }

@@ -9,17 +9,17 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import type { Checkout } from './checkout.ts'
-import { allKept, type KeptPurchase } from './kept.ts'
+import { allKept, type SavedPurchase } from './saved-purchases.ts'
 
 const t = texts.earlier
 
 export function EarlierPurchases({ checkout }: { checkout: Checkout }) {
-  const purchases = useSignal<KeptPurchase[]>([])
+  const purchases = useSignal<SavedPurchase[]>([])
   const read = async () => {
     purchases.value = await allKept()
   }
   useEffect(() => void read(), [])
-  const removing = useSignal<KeptPurchase | null>(null)
+  const removing = useSignal<SavedPurchase | null>(null)
   const isBusyElsewhere = useSignal(false)
   const close = () => {
     removing.value = null

@@ -19,7 +19,7 @@ import { Term } from '../../ui/term.tsx'
 import { WalletChooser, WalletIcon } from '../../wallets/choose-wallet.tsx'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
 import type { Checkout } from './checkout.ts'
-import { PayByPhone, PayElsewhere } from './outside.tsx'
+import { PayByPhone, PayElsewhere } from './pay-elsewhere.tsx'
 import { isPrimary, isSameLeg } from './steps.ts'
 
 const t = texts.pay

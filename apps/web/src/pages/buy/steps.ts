@@ -10,8 +10,8 @@ import { confirmOneOf } from '../../paying/pasted-transaction.ts'
 import type { Problem } from '../../paying/problem.ts'
 import { createSignedClient } from '../../signed-client.ts'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
-import type { HeldPurchase } from './held.ts'
-import { type KeptPurchase, type Order, placeHere } from './kept.ts'
+import type { ActivePurchase } from './active-purchase.ts'
+import { type Order, placeHere, type SavedPurchase } from './saved-purchases.ts'
 
 /** Loaded with the first purchase. */
 export async function tools() {
@@ -22,7 +22,7 @@ export async function tools() {
 }
 
 /** Finds out the outcome of payments that were begun; if there are none, the purchase can be paid. */
-export async function settle(held: HeldPurchase, problem: Problem | null = null): Promise<void> {
+export async function settle(held: ActivePurchase, problem: Problem | null = null): Promise<void> {
   held.doing('checking')
   const { sdk, place, client } = await tools()
   const record = await sdk.readPurchase(place, held.id)
@@ -37,7 +37,7 @@ export async function settle(held: HeldPurchase, problem: Problem | null = null)
 }
 
 /** Goes on with payments of a wallet that is not connected; null if all of them are void. */
-async function resume(held: HeldPurchase, client: Client, record: PurchaseRecord): Promise<SignedReceipt | null> {
+async function resume(held: ActivePurchase, client: Client, record: PurchaseRecord): Promise<SignedReceipt | null> {
   const [{ sdk, journal, place }, { watchedPayer }] = await Promise.all([tools(), import('../../wallets/payers.ts')])
   const payer = await watchedPayer(record.payer)
   const notConnected = async (): Promise<never> => {
@@ -68,7 +68,7 @@ async function resume(held: HeldPurchase, client: Client, record: PurchaseRecord
 }
 
 /** Pays a leg of the newest quote with a connected wallet. */
-export async function pay(held: HeldPurchase, { signer, payer }: ConnectedWallet, leg: PaymentLeg): Promise<void> {
+export async function pay(held: ActivePurchase, { signer, payer }: ConnectedWallet, leg: PaymentLeg): Promise<void> {
   held.doing('checking')
   const { journal, client: plain } = await tools()
   const { receipt: paid } = await findElsewhere(await held.read(), plain, held.signal)
@@ -88,7 +88,7 @@ export async function pay(held: HeldPurchase, { signer, payer }: ConnectedWallet
 }
 
 /** Another quote in place of one that has ended. Payments of all before it are still looked for. */
-export async function renewQuote(held: HeldPurchase): Promise<void> {
+export async function renewQuote(held: ActivePurchase): Promise<void> {
   held.doing('quote')
   const { client } = await tools()
   const { receipt } = await findElsewhere(await held.read(), client, held.signal)
@@ -101,7 +101,11 @@ export async function renewQuote(held: HeldPurchase): Promise<void> {
 }
 
 /** Shows the gateway a transaction that was made elsewhere. */
-export async function confirmTransaction(held: HeldPurchase, tx: string, preferred: PaymentLeg | null): Promise<void> {
+export async function confirmTransaction(
+  held: ActivePurchase,
+  tx: string,
+  preferred: PaymentLeg | null,
+): Promise<void> {
   held.doing('confirming')
   const { client } = await tools()
   const { quotes } = await held.read()
@@ -113,7 +117,7 @@ export async function confirmTransaction(held: HeldPurchase, tx: string, preferr
 }
 
 /** Then the gateway makes the receipt also while no page is open. Without it, the payment is found all the same. */
-export async function watchElsewhere(purchase: KeptPurchase): Promise<void> {
+export async function watchElsewhere(purchase: SavedPurchase): Promise<void> {
   const { pay_req_id } = newestQuote(purchase).extensions.svc.info
   const { client } = await tools()
   await client.call(watchPayment, { body: { pay_req_id } }).catch(() => {})
@@ -127,7 +131,7 @@ interface FoundElsewhere {
 
 /** Looks once for a payment that was made outside of this page. How long it may be late is the gateway's to say. */
 export async function findElsewhere(
-  { isShownElsewhere, quotes }: KeptPurchase,
+  { isShownElsewhere, quotes }: SavedPurchase,
   client: Client,
   signal?: AbortSignal,
 ): Promise<FoundElsewhere> {
@@ -149,7 +153,7 @@ export async function findElsewhere(
 }
 
 /** Where another way to find the payment is left. */
-async function findQuietly(held: HeldPurchase, client: Client): Promise<SignedReceipt | null> {
+async function findQuietly(held: ActivePurchase, client: Client): Promise<SignedReceipt | null> {
   const found = await findElsewhere(await held.read(), client, held.signal).catch(() => null)
   return found?.receipt ?? null
 }
@@ -161,12 +165,12 @@ export async function isUnanswered(id: string): Promise<boolean> {
   return Boolean(record?.asked) || Boolean(record?.attempts.some(({ payment }) => payment.raw === ''))
 }
 
-function watchedBy(held: HeldPurchase, payer: Wallet): Wallet {
+function watchedBy(held: ActivePurchase, payer: Wallet): Wallet {
   return observed(payer, (step) => held.doing(step))
 }
 
-function newestQuote({ quotes }: KeptPurchase) {
-  return quotes.at(-1) as KeptPurchase['quotes'][number] // at least one, by its making
+function newestQuote({ quotes }: SavedPurchase) {
+  return quotes.at(-1) as SavedPurchase['quotes'][number] // at least one, by its making
 }
 
 /** The gateway gave a quote for it, or refuses it. */

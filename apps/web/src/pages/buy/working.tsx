@@ -8,8 +8,8 @@ import { AskPayer } from '../../paying/ask-payer.tsx'
 import type { Problem } from '../../paying/problem.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import type { Doing } from './active-purchase.ts'
 import type { Checkout } from './checkout.ts'
-import type { Doing } from './held.ts'
 import { Notice } from './pay.tsx'
 
 export function Working({ checkout, doing }: { checkout: Checkout; doing: Doing }) {

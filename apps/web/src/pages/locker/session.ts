@@ -46,7 +46,7 @@ export const identity = signal<Identity | null>(null)
 
 const endings = new Set<() => void>()
 
-/** What must not outlive a session that is closed, such as keys and uploads (T-76). */
+/** What must not outlive a session that is closed, such as keys and uploads (T-68). */
 export function endWithLock(end: () => void): void {
   endings.add(end)
 }

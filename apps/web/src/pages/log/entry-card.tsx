@@ -9,13 +9,13 @@ import { Copyable } from '../../ui/copy.tsx'
 import { Empty, ErrorState, Loading } from '../../ui/states.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Entry } from './entries.ts'
-import type { Looking, ReadyLog } from './looking.ts'
+import type { LogView, ReadyLog } from './log-view.ts'
 import { FactList, Transaction } from './parts.tsx'
 
 const t = texts.entry
 
 /** What was looked up. What is wrong with the words themselves is said beside the field. */
-export function Found({ looking, ready }: { looking: Looking; ready: ReadyLog }) {
+export function Found({ looking, ready }: { looking: LogView; ready: ReadyLog }) {
   const { value } = looking.looked
   if (value?.state === 'looking') return <Loading label={texts.search.looking} />
   if (value?.state === 'not_found') return <Empty title={texts.search.notFound} text={texts.search.notFoundText} />

@@ -5,8 +5,8 @@ import { Code } from '../../ui/code.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { saveFile } from '../../ui/save-file.ts'
-import type { ReadyLog } from './looking.ts'
-import { type Alarm, alarmText, isAlarm, type Seen } from './seen.ts'
+import { type Alarm, alarmText, isAlarm, type Seen } from './last-checkpoint.ts'
+import type { ReadyLog } from './log-view.ts'
 
 const t = texts.growth
 

@@ -12,11 +12,11 @@ import { Found } from './entry-card.tsx'
 import { EntryList } from './entry-list.tsx'
 import { GrowthNote } from './growth.tsx'
 import { HeadCard, VouchingCard } from './head.tsx'
-import { createLooking, type Looking, type ReadyLog } from './looking.ts'
+import { createLogView, type LogView, type ReadyLog } from './log-view.ts'
 import './log.css'
 
 export default function Log() {
-  const looking = useMemo(createLooking, [])
+  const looking = useMemo(createLogView, [])
   useEffect(() => {
     document.title = `${t.title} · ${frame.name}`
     const lookUp = () => void looking.lookUp(wantedHere())
@@ -48,7 +48,7 @@ function wantedHere(): string {
   return safeDecode(location.hash.slice(1)).trim()
 }
 
-function Content({ looking }: { looking: Looking }) {
+function Content({ looking }: { looking: LogView }) {
   const { value } = looking.reading
   const retry = () => void looking.read().then(() => looking.lookUp(wantedHere()))
   if (value.state === 'loading') return <Loading label={t.loading} />
@@ -58,7 +58,7 @@ function Content({ looking }: { looking: Looking }) {
   return <Ready looking={looking} ready={value} />
 }
 
-function Ready({ looking, ready }: { looking: Looking; ready: ReadyLog }) {
+function Ready({ looking, ready }: { looking: LogView; ready: ReadyLog }) {
   const { log } = ready
   const { head } = log
   const { value } = looking.looked
@@ -87,7 +87,7 @@ function Ready({ looking, ready }: { looking: Looking; ready: ReadyLog }) {
   )
 }
 
-function SearchCard({ looking, size }: { looking: Looking; size: number }) {
+function SearchCard({ looking, size }: { looking: LogView; size: number }) {
   const s = t.search
   const text = useSignal(wantedHere())
   const problem = useSignal<string | null>(null)

@@ -8,14 +8,14 @@ import { Code } from '../../ui/code.tsx'
 import { plainFilename } from '../../ui/filename.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import type { ContentProps } from './buffered-file.tsx'
 import { Hex } from './hex.tsx'
 import { Picture } from './image.tsx'
 import { recognize } from './kinds.ts'
-import { Lazily } from './lazily.tsx'
+import { Lazy } from './lazy.tsx'
 import { Media } from './media.tsx'
 import type { OpenedFile } from './source.ts'
 import { TextFile } from './text.tsx'
-import type { ContentProps } from './whole.tsx'
 
 const loadPdf = () => import('./pdf.tsx')
 
@@ -30,7 +30,7 @@ export function Content(props: ContentProps) {
       {kind === 'encrypted' && <Encrypted file={file} />}
       {kind === 'image' && <Picture {...props} type={imageType as string} />}
       {kind === 'svg' && <Drawing file={file} source={text} />}
-      {kind === 'pdf' && <Lazily load={loadPdf} props={props} />}
+      {kind === 'pdf' && <Lazy load={loadPdf} props={props} />}
       {(kind === 'audio' || kind === 'video') && <Media file={file} kind={kind} />}
       {kind === 'markdown' && <TextFile {...props} charset={charset} isMarkdown />}
       {kind === 'text' && text}

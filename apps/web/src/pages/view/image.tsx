@@ -4,7 +4,7 @@ import { texts as t } from '#texts/view'
 import { Button } from '../../ui/button.tsx'
 import { plainFilename } from '../../ui/filename.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { type ContentProps, Whole } from './whole.tsx'
+import { type ContentProps, Whole } from './buffered-file.tsx'
 
 const MAX_BYTES = 64 * 1024 * 1024
 

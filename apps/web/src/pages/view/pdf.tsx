@@ -17,8 +17,8 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, Loading } from '../../ui/states.tsx'
 import { trustedWorkerUrl } from '../../worker-url.ts'
+import { type ContentProps, Whole } from './buffered-file.tsx'
 import type { OpenedFile } from './source.ts'
-import { type ContentProps, Whole } from './whole.tsx'
 
 const t = texts.pdf
 

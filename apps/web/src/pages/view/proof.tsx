@@ -7,7 +7,7 @@ import { urlOf } from '../../address.ts'
 import { getJson, RequestFailed } from '../../gateway.ts'
 import { Card } from '../../ui/card.tsx'
 import { Status } from '../../ui/status.tsx'
-import { type Answer, sayingOf } from './saying.ts'
+import { type Answer, proofStatus } from './proof-status.ts'
 import type { OpenedFile } from './source.ts'
 
 const t = texts.proof
@@ -36,7 +36,7 @@ export function Proof({ id, file, hash }: ProofProps) {
     )
     return () => controller.abort()
   }, [])
-  const saying = answer.value && sayingOf(answer.value, file, hash.value)
+  const saying = answer.value && proofStatus(answer.value, file, hash.value)
   return (
     <Card title={t.title} aside={saying && <Status tone={saying.tone}>{saying.title}</Status>}>
       <div class="stack" aria-live="polite">

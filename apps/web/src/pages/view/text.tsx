@@ -5,11 +5,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import { texts as t } from '#texts/view'
 import { Button } from '../../ui/button.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import type { ContentProps } from './buffered-file.tsx'
 import { extensionOf } from './kinds.ts'
-import { Lazily } from './lazily.tsx'
+import { Lazy } from './lazy.tsx'
 import { Problem } from './problem.tsx'
 import { hashBytes, type ReadFailed, readBytes } from './source.ts'
-import type { ContentProps } from './whole.tsx'
 
 /** Read at a time; the first part comes with the first answer. */
 const PART_BYTES = 1024 * 1024
@@ -65,7 +65,7 @@ export function TextFile({ charset, isMarkdown, ...props }: ContentProps & { cha
         <Tabs
           label={t.markdown.label}
           tabs={[
-            { name: t.markdown.formatted, content: <Lazily load={loadMarkdown} props={{ text }} /> },
+            { name: t.markdown.formatted, content: <Lazy load={loadMarkdown} props={{ text }} /> },
             { name: t.markdown.source, content: source },
           ]}
         />
@@ -120,7 +120,7 @@ function Source({ text, language }: { text: string; language: string | null }) {
         {!isWrapped.value && <pre ref={numbers} class="view-numbers" aria-hidden="true" />}
         <pre dir="auto">
           {language && text.length < MAX_COLOURED ? (
-            <Lazily load={loadHighlight} props={{ text, language }} otherwise={text} />
+            <Lazy load={loadHighlight} props={{ text, language }} otherwise={text} />
           ) : (
             text
           )}

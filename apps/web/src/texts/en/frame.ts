@@ -18,7 +18,7 @@ export const texts = {
   health: 'Health',
   log: 'Public log',
   agent: 'Agent service',
-  operator: 'Operator',
+  admin: 'Admin',
   notFound: 'There is no such page',
   notFoundText: 'The address may be mistyped, or the page may belong to a newer release.',
   updated: 'This page has been updated',

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { openDatabase } from '../../../src/open.ts'
 import { createQueue } from '../../../src/queue/create-queue.ts'
 import type { QueueTables } from '../../../src/queue/tables.ts'
-import { noteTables, START, silentLog, type TestJobs, writeNote } from '../notes.ts'
+import { noteTables, START, silentLog, type TestJobs, writeNote } from '../test-jobs.ts'
 
 const databaseUrl = process.argv[2] as string
 let now = START

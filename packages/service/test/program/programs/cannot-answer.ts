@@ -2,11 +2,11 @@
 
 import cluster from 'node:cluster'
 import { createLog } from '../../../src/program/log.ts'
-import { ownProcess } from '../../../src/program/own-process.ts'
+import { processGroup } from '../../../src/program/process-group.ts'
 import { runUntilStopped } from '../../../src/program/run.ts'
 
 const isFirst = cluster.worker?.id === 1
-const fromAll = ownProcess().fromAll(async () => {
+const fromAll = processGroup().fromAll(async () => {
   if (isFirst) throw new Error('no answer')
   return 'answer'
 })

@@ -2,13 +2,13 @@
 
 import cluster from 'node:cluster'
 import { createLog } from '../../../src/program/log.ts'
-import { ownProcess } from '../../../src/program/own-process.ts'
+import { processGroup } from '../../../src/program/process-group.ts'
 import { runUntilStopped } from '../../../src/program/run.ts'
 
 const log = createLog('info')
 export async function run(): Promise<void> {
   await runUntilStopped(async () => {
-    ownProcess().fromAll(async () => null)
+    processGroup().fromAll(async () => null)
     if (cluster.worker?.id === 2) {
       const { promise, resolve } = Promise.withResolvers<void>()
       process.on('message', (message) => message === 'stop' && resolve())

@@ -23,7 +23,7 @@ import { grantTo, isGranted } from '../../../lockers/access.ts'
 import { deleteS3Key, lockLocker, lockOwner } from '../../../lockers/store.ts'
 import { newKeyId } from './key-ids.ts'
 import { lockerScope, secretOfKey, shownKey, shownWalletKey } from './key-rows.ts'
-import { connectionOf, doorOf, epochsNow, requireDoor, requireFolder, requireOwned } from './scope.ts'
+import { connectionOf, endpointOf, epochsNow, requireFolder, requireOwned, requireS3 } from './scope.ts'
 import { countWorkingKeys, insertKey, keysOfLocker, keysOfWallet } from './store.ts'
 
 const DAY_SECONDS = 86_400
@@ -35,7 +35,7 @@ export async function createKey(
   { locker: { locker_id }, signer }: LockerCaller,
   { name, access, prefix = '', expires_in_days }: Body<typeof endpoint>,
 ): Promise<NewS3Key> {
-  requireDoor(context)
+  requireS3(context)
   const folder = requireFolder(context, prefix)
   await limitSigner(context, signer)
   const now = unixNow(context)
@@ -71,7 +71,7 @@ export async function createWalletKey(
   { signer }: WalletCaller,
   { name, access, expires_in_days }: Body<typeof walletEndpoint>,
 ): Promise<NewWalletS3Key> {
-  requireDoor(context)
+  requireS3(context)
   await limitSigner(context, signer)
   const wallet = signer.identity
   const now = unixNow(context)
@@ -100,7 +100,7 @@ export async function createWalletKey(
   const { access_key_id, expires_at } = row
   context.log.info({ wallet, access_key_id, access, expires_at }, 'an S3 key of a wallet was made')
   const secret_access_key = secretOfKey(context.credentialKeys, row)
-  return { ...shownWalletKey(row), secret_access_key, ...doorOf(context) }
+  return { ...shownWalletKey(row), secret_access_key, ...endpointOf(context) }
 }
 
 /** Those that work. */
@@ -116,7 +116,7 @@ export async function listWalletKeys(context: Context, { signer }: WalletCaller)
   return { wallet, keys, count: keys.length }
 }
 
-/** Uploads that were begun with the key end with it (T-167). */
+/** Uploads that were begun with the key end with it (T-36). */
 export async function revokeKey({ continuity, log }: Context, { locker_id }: Locker, access_key_id: string) {
   await continuity.changeAccess(async (tx, record) => {
     // Sessions are locked before their locker, as everywhere; then those are left that were opened until it was locked.

@@ -18,7 +18,7 @@ import { type Context, unixNow } from '../../../context.ts'
 import { allowedMinutes } from '../../../files/urls.ts'
 import { grantTo } from '../../../lockers/access.ts'
 import { SALT_BYTES } from './credential-keys.ts'
-import { connectionOf, doorOf, epochsNow, requireDoor, requireFolder, requireOwned } from './scope.ts'
+import { connectionOf, endpointOf, epochsNow, requireFolder, requireOwned, requireS3 } from './scope.ts'
 import { type CredentialScope, sealSession } from './session-token.ts'
 
 const DEFAULT_TTL_MINUTES = 60
@@ -30,7 +30,7 @@ export async function mintCredentials(
   { locker, signer, envelope }: LockerCaller,
   { ttl_min = DEFAULT_TTL_MINUTES, access = 'read', prefix = '' }: Body<typeof endpoint>,
 ): Promise<S3Credentials> {
-  requireDoor(context)
+  requireS3(context)
   requireSigned(access, envelope)
   if (access === 'write') requireWritable(locker)
   const minutes = allowedMinutes(locker, signer, ttl_min)
@@ -56,14 +56,14 @@ export async function mintWalletCredentials(
   { signer, envelope }: EnvelopeWalletCaller,
   { ttl_min = DEFAULT_TTL_MINUTES, access = 'read' }: Body<typeof walletEndpoint>,
 ): Promise<WalletS3Credentials> {
-  requireDoor(context)
+  requireS3(context)
   requireSigned(access, envelope)
   await limitSigner(context, signer)
   const wallet = signer.identity
   const mintedAt = unixNow(context)
   const epochs = epochsNow(await requireOwned(context.database.db, wallet), MAX_EPOCHS)
   const scope = { wallet, epochs, mintedAt, access, expiresAt: mintedAt + ttl_min * 60 }
-  return { ...sealed(context, scope), access, expires_at: isoSeconds(scope.expiresAt), ...doorOf(context) }
+  return { ...sealed(context, scope), access, expires_at: isoSeconds(scope.expiresAt), ...endpointOf(context) }
 }
 
 function sealed({ credentialKeys, randomBytes }: Context, scope: CredentialScope) {

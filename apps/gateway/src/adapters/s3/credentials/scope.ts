@@ -28,24 +28,24 @@ export function epochsNow(lockers: readonly Locker[], limit = lockers.length): R
   return Object.fromEntries(revoked.slice(0, limit).map(({ locker_id, access_epoch }) => [locker_id, access_epoch]))
 }
 
-export function requireDoor({ config }: Context): void {
+export function requireS3({ config }: Context): void {
   if (config.s3.enabled) return
   throw new ServiceError('S3_DISABLED', 'this gateway serves no S3 clients', {
     hint: 'its operator can set S3=on; until then, use signed requests and short URLs',
   })
 }
 
-/** Where clients find the door, and what they call the locker there. */
+/** The S3 endpoint, and the locker's bucket name there. */
 export function connectionOf(context: Context, lockerId: string) {
-  return { ...doorOf(context), bucket: lockerId }
+  return { ...endpointOf(context), bucket: lockerId }
 }
 
-export function doorOf({ config: { s3, http } }: Context) {
-  return { endpoint: endpointOf(s3.host, http.baseUrl), region: s3.region }
+export function endpointOf({ config: { s3, http } }: Context) {
+  return { endpoint: endpointUrl(s3.host, http.baseUrl), region: s3.region }
 }
 
 /** A host of its own has the scheme and the port of the gateway. */
-function endpointOf(host: string | null, baseUrl: string): string {
+function endpointUrl(host: string | null, baseUrl: string): string {
   if (host === null) return `${baseUrl}/s3`
   const { protocol, port } = new URL(baseUrl)
   return `${protocol}//${host}${port === '' ? '' : `:${port}`}`

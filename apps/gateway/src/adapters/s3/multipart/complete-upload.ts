@@ -18,8 +18,8 @@ import { requireGranted } from '../../../lockers/access.ts'
 import type { S3Caller } from '../caller.ts'
 import { readWriteCondition } from '../objects/write-condition.ts'
 import type { S3Operation } from '../operation.ts'
-import { patientXmlAnswer } from '../patient-answer.ts'
 import { readSmallBody, type S3Request } from '../request.ts'
+import { streamXmlWithKeepAlive } from '../stream-xml.ts'
 import { beingCompleted } from './abort-upload.ts'
 import { announcedOf, checksumElements, checksumOf, requireSameChecksum } from './checksums.ts'
 import { digestOf, type ListedPart, listedParts, MAX_LIST_BYTES, readPartList } from './part-list.ts'
@@ -32,7 +32,7 @@ const MAX_ATTEMPTS = 3
 export const completeUpload: S3Operation = async (context, request, caller) => {
   const list = readPartList(await readSmallBody(request, MAX_LIST_BYTES))
   const completing = completeWith(context, request, caller, list)
-  return patientXmlAnswer(context, 'CompleteMultipartUploadResult', completing)
+  return streamXmlWithKeepAlive(context, 'CompleteMultipartUploadResult', completing)
 }
 
 async function completeWith(

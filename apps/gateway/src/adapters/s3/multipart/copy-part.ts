@@ -6,7 +6,7 @@ import { openBytes } from '../../http/answer-bytes.ts'
 import { etagOfPart } from '../etags.ts'
 import { findCopySource } from '../objects/copy-source.ts'
 import type { S3Operation } from '../operation.ts'
-import { patientXmlAnswer } from '../patient-answer.ts'
+import { streamXmlWithKeepAlive } from '../stream-xml.ts'
 import { storeUploadPart } from './store-part.ts'
 import { readPartNumber, requireUpload } from './uploads.ts'
 
@@ -26,7 +26,7 @@ export const copyPart: S3Operation = async (context, request, caller) => {
       bytes.destroy()
     }
   }
-  return patientXmlAnswer(context, 'CopyPartResult', copy())
+  return streamXmlWithKeepAlive(context, 'CopyPartResult', copy())
 }
 
 /** Both ends, and within the source: not all that a Range header may be. */

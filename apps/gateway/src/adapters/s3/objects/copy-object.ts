@@ -14,7 +14,7 @@ import { type FoundBytes, openBytes } from '../../http/answer-bytes.ts'
 import type { S3Caller } from '../caller.ts'
 import { etagOf, md5Of, withMd5 } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
-import { patientXmlAnswer } from '../patient-answer.ts'
+import { streamXmlWithKeepAlive } from '../stream-xml.ts'
 import { findCopySource } from './copy-source.ts'
 import { noSuchKey, requireKey } from './find-object.ts'
 import { sha256Base64 } from './get-object.ts'
@@ -34,7 +34,7 @@ export const copyObject: S3Operation = async (context, request, caller) => {
   const copying = isOnItself
     ? changeHeaders(context, caller, source, { ...about, check })
     : copyBytes(context, caller, source, { ...about, check, filename: key })
-  return patientXmlAnswer(context, 'CopyObjectResult', copying.then(resultOf))
+  return streamXmlWithKeepAlive(context, 'CopyObjectResult', copying.then(resultOf))
 }
 
 function resultOf(file: FileRow) {

@@ -1,6 +1,6 @@
 // Buyers who show the Solana Pay code of a quote have the gateway look for the payment, which gets its receipt as a
 // confirmation would give it. What is asked of the nodes is bounded in all, and a quote is asked for ever less often until
-// it ends (T-102). One that is paid is asked for once more then: a wallet may have paid it twice (T-205).
+// it ends (T-66). One that is paid is asked for once more then: a wallet may have paid it twice (T-205).
 
 import type { Body } from '@svc/api/endpoint'
 import { ROLES } from '@svc/api/networks'
@@ -16,7 +16,7 @@ import { addressKey } from '@svc/service/guard/address-key'
 import { isWithinLimits } from '@svc/service/guard/rate-limiter'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
-import { limitStranger } from '../../../auth/limits.ts'
+import { limitAnonymous } from '../../../auth/limits.ts'
 import { type Context, unixNow } from '../../../context.ts'
 import type { Tx, WatchedQuoteTable } from '../../../db/schema.ts'
 import { claim } from '../../claim.ts'
@@ -53,7 +53,7 @@ export async function watchPayment(
   wire: WireRequest,
 ): Promise<WatchedPayment> {
   const { db, commit } = context.database
-  await limitStranger(context, wire, null)
+  await limitAnonymous(context, wire, null)
   const request = await findPayRequest(db, pay_req_id)
   if (!request) throw payReqNotFound()
   const now = unixNow(context)

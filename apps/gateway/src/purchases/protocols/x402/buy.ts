@@ -6,7 +6,7 @@ import { addressKey } from '@svc/service/guard/address-key'
 import { Answer } from '@svc/service/http/answer'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
-import { limitStranger } from '../../../auth/limits.ts'
+import { limitAnonymous } from '../../../auth/limits.ts'
 import type { Context } from '../../../context.ts'
 import { idempotencyKey } from '../../idempotency.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
@@ -38,7 +38,7 @@ type From = Pick<SignedPayment, 'address' | 'isKeyed'>
  */
 export async function buyStorage(context: Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   if (context.settlers.size === 0) throw x402Disabled()
-  await limitStranger(context, wire, null)
+  await limitAnonymous(context, wire, null)
   requireNewLocker(order)
   const header = wire.headers['payment-signature']
   const from = { address: addressKey(wire.clientAddress), isKeyed: idempotencyKey(wire) !== null }

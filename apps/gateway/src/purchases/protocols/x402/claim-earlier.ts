@@ -12,7 +12,7 @@ import { Refused, type SignedPayment } from './settler.ts'
 
 /**
  * The receipt of a signed payment that was made before. Throws `refusal` where it was not; where what was signed is used,
- * a refusal without an offer, because a payer who signs once more might pay twice (T-157).
+ * a refusal without an offer, because a payer who signs once more might pay twice (T-67).
  */
 export async function claimEarlier(context: Context, payment: SignedPayment, refusal: ServiceError): Promise<Settled> {
   const { request, leg, id } = payment
@@ -42,7 +42,7 @@ const REPEATED_AFTER_SECONDS = 15
 
 /**
  * The receipt of another payment of the quote by its payer, of which nothing is noted: a call that is repeated as a whole,
- * under its Idempotency-Key, gets the same quote and signs another payment for it (T-185). Null where there is none.
+ * under its Idempotency-Key, gets the same quote and signs another payment for it (T-67). Null where there is none.
  */
 export async function claimSamePayer(context: Context, payment: SignedPayment): Promise<Settled | null> {
   const { request, leg, payload, isKeyed } = payment

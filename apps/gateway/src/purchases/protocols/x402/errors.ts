@@ -117,7 +117,7 @@ const PROBLEMS: Record<string, string> = {
   invalid_exact_svm_payload_memo_mismatch: "the memo is not the one in the leg's extra",
 }
 
-/** Without an offer: what was signed may have paid, and a second signature might pay twice (T-157). */
+/** Without an offer: what was signed may have paid, and a second signature might pay twice (T-67). */
 function usedBefore(reason: string, leg: X402Leg): ServiceError {
   const message = 'what was signed was used before, and no payment of this quote by it is found; nothing was sent'
   return new ServiceError('payment_verification_failed', message, {

@@ -77,7 +77,7 @@ export function createEvmSettler(network: EvmNetwork, nodes: ChainNodes, key: Ui
       const found = await chain.findUse(leg.asset, authorization, await chain.heightAt(since))
       return { tx: found.outcome === 'landed' ? found.tx : null }
     },
-    // Of the payer, and to this leg, or strangers could have any number of transactions read (T-188).
+    // Of the payer, and to this leg, or strangers could have any number of transactions read (T-10).
     async findPayments(payload, leg, since) {
       if (!('authorization' in payload) || !isForLeg(payload, leg)) return []
       const { from } = payload.authorization

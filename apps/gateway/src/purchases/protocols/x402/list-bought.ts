@@ -6,7 +6,7 @@ import { listBought as declaration, type SignInRequired } from '@svc/api/x402'
 import { Answer } from '@svc/service/http/answer'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Callers, WalletCaller } from '../../../auth/callers.ts'
-import { limitStranger } from '../../../auth/limits.ts'
+import { limitAnonymous } from '../../../auth/limits.ts'
 import { type Context, unixNow } from '../../../context.ts'
 import { listLockers } from '../../../lockers/list-lockers.ts'
 import { readSignIn, SignInRefused, signInChallenge } from './sign-in.ts'
@@ -18,7 +18,7 @@ export async function listBought(
   query: Query<typeof declaration>,
   wire: WireRequest,
 ): Promise<LockerList | Answer<SignInRequired>> {
-  await limitStranger(context, wire, null)
+  await limitAnonymous(context, wire, null)
   const url = context.config.http.baseUrl + declaration.path
   const header = wire.headers['sign-in-with-x']
   if (header === undefined) return signInRequired(context, url, 'Sign in with the wallet that bought.')

@@ -17,13 +17,13 @@ const MAX_CHARACTERS = 4096
 type Challenge = SignInRequired['extensions']['sign-in-with-x']
 
 /** Where wallets sign in. */
-interface Door {
+interface Resource {
   url: string
   /** Unix seconds. */
   now: number
 }
 
-export function signInChallenge({ url, now }: Door, randomBytes: (length: number) => Uint8Array): Challenge {
+export function signInChallenge({ url, now }: Resource, randomBytes: (length: number) => Uint8Array): Challenge {
   return {
     info: {
       domain: new URL(url).host,
@@ -61,7 +61,7 @@ export class SignInRefused extends Error {
 const objection = schemaCheck(SignIn)
 
 /** Throws `SignInRefused`. Whether the wallet signed it, and only now, is left to check. */
-export function readSignIn(header: string | string[], { url, now }: Door): WalletText {
+export function readSignIn(header: string | string[], { url, now }: Resource): WalletText {
   const signIn = parsed(header)
   if (signIn.domain !== new URL(url).host)
     throw new SignInRefused('invalid_siwx_domain_mismatch', 'it was signed for another domain')

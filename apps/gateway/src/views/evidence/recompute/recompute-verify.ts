@@ -5,7 +5,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
 import { lockerNotFound } from '../../../auth/errors.ts'
-import { limitStranger } from '../../../auth/limits.ts'
+import { limitAnonymous } from '../../../auth/limits.ts'
 import { type Context, unixNow } from '../../../context.ts'
 import type { AttestationRecord } from '../../../evidence/record.ts'
 import { fileOf, type SnapshotFile, type StoredFile } from '../../../evidence/snapshots/chunk-content.ts'
@@ -42,7 +42,7 @@ export function openRecomputations({ providers, now }: Pick<Context, 'providers'
 
 /** Each statement is read once for all requests within a minute (T-10). */
 export async function recomputeVerify(context: Context, wire: WireRequest, receiptId: string) {
-  await limitStranger(context, wire, receiptId)
+  await limitAnonymous(context, wire, receiptId)
   const attested = await readAttested(context, receiptId)
   const { record } = attested
   requireAffordable(context, record)

@@ -6,7 +6,7 @@ import { isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import type { VerificationFacts } from '@svc/protocol/facts'
 import { snapshotId } from '@svc/protocol/ids'
 import type { WireRequest } from '@svc/service/http/wire-request'
-import { limitStranger } from '../../../auth/limits.ts'
+import { limitAnonymous } from '../../../auth/limits.ts'
 import { type Context, unixNow } from '../../../context.ts'
 import type { Db } from '../../../db/schema.ts'
 import type { AttestationRecord } from '../../../evidence/record.ts'
@@ -34,7 +34,7 @@ export async function selfVerify(
   wire: WireRequest,
   { receipt_id, sequence }: { receipt_id: string; sequence?: number },
 ): Promise<SelfVerify> {
-  await limitStranger(context, wire, receipt_id)
+  await limitAnonymous(context, wire, receipt_id)
   const attested = await readAttested(context, receipt_id, sequence)
   const { record } = attested
   const verification = await factsOf(context, attested)

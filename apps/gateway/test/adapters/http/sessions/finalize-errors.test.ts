@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 
 const storage = forAllTests(watchedStorage)
-const house = forAllTests(() => {
+const instance = forAllTests(() => {
   const local = storage.providers.named('gcs')
   const provider: StorageProvider = {
     ...local,
@@ -35,7 +35,7 @@ const house = forAllTests(() => {
   }
   return openTestGateway({}, { providers: onlyProvider(provider) })
 })
-const locker = forEachTest(() => house.locker(ed25519Identity()))
+const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
 const unavailable = () => {
   throw new ProviderError('unavailable', new Error('unplugged'))
@@ -51,12 +51,12 @@ const once = (fault: () => void | Promise<void>) => {
 }
 
 async function sessionOf(filename: string, texts: string[]): Promise<TestSession> {
-  const session = await openTestSession(house, locker, { files: [{ filename }] })
+  const session = await openTestSession(instance, locker, { files: [{ filename }] })
   for (const [i, text] of texts.entries()) expect((await session.raw(i, text)).status).toBe(200)
   return session
 }
 
-const db = () => house.gateway.context.database.db
+const db = () => instance.gateway.context.database.db
 const unfinished = () => db().selectFrom('objects').selectAll().where('state', '=', 'writing').execute()
 const sessionRow = async ({ opened }: TestSession) =>
   db().selectFrom('upload_sessions').selectAll().where('session_id', '=', opened.session_id).executeTakeFirstOrThrow()
@@ -67,7 +67,7 @@ it.each([
   ['before it writes', 'write'],
   ['while it reads', 'read'],
   ['after it wrote', 'written'],
-])('SESS-06 T-31 finalizing answers 503 when storage fails %s, and succeeds when repeated', async (_, when) => {
+])('SESS-06 T-139 finalizing answers 503 when storage fails %s, and succeeds when repeated', async (_, when) => {
   const session = await sessionOf(when, ['one ', 'two ', 'three'])
   faults = { [when]: once(unavailable) }
   const refused = await session.finalize()
@@ -77,20 +77,20 @@ it.each([
   expect((await session.status()).body).toMatchObject({ status: 'partial', files: [{ parts: 3, state: 'open' }] })
 
   expect((await session.finalize()).body.status).toBe('complete')
-  expect(String(await publicBytes(house, locker, when))).toBe('one two three')
+  expect(String(await publicBytes(instance, locker, when))).toBe('one two three')
 })
 
 it('SESS-03 finalizing again after a storage failure stores only the remaining files', async () => {
   const files = [{ filename: 'first' }, { filename: 'second' }]
-  const session = await openTestSession(house, locker, { files })
+  const session = await openTestSession(instance, locker, { files })
   for (const file of [0, 1]) for (const i of [0, 1]) await session.raw(i, `${file}${i}`, { file })
   let writes = 0
   faults = { write: () => (++writes === 2 ? unavailable() : undefined) }
   expectRefusal(await session.finalize(), 503, 'STORAGE_UNAVAILABLE')
   expect((await session.status()).body.files).toMatchObject([{ state: 'stored' }, { state: 'open' }])
-  const before = await lockerRow(house, locker)
+  const before = await lockerRow(instance, locker)
   expect((await session.finalize()).body.status).toBe('complete')
-  expect((await lockerRow(house, locker)).manifest_version).toBe(before.manifest_version + 1)
+  expect((await lockerRow(instance, locker)).manifest_version).toBe(before.manifest_version + 1)
 })
 
 it('SESS-06 a part answers 503 when storage fails, and leaves nothing', async () => {
@@ -106,7 +106,7 @@ it.each([
   ['gone', (path: string) => unlink(path)],
   ['cut short', (path: string) => truncate(path, 3)],
   ['changed', (path: string) => writeFile(path, 'last!')],
-])('SHAPE-30 a stored part that is %s counts as missing and can be sent again', async (name, spoil) => {
+])('SESS-04 a stored part that is %s counts as missing and can be sent again', async (name, spoil) => {
   const session = await sessionOf(name, ['first ', 'last.'])
   const parts = db().selectFrom('upload_parts').selectAll().where('session_id', '=', session.opened.session_id)
   const { object_id } = await parts.where('part_index', '=', 1).executeTakeFirstOrThrow()
@@ -117,7 +117,7 @@ it.each([
   expect(await listed(locker, name)).toBeUndefined()
   await session.raw(1, 'last.')
   expect((await session.finalize()).body.status).toBe('complete')
-  expect(String(await publicBytes(house, locker, name))).toBe('first last.')
+  expect(String(await publicBytes(instance, locker, name))).toBe('first last.')
 })
 
 it('SESS-03 finalizing starts over when a part changes meanwhile', async () => {
@@ -126,7 +126,7 @@ it('SESS-03 finalizing starts over when a part changes meanwhile', async () => {
   faults = { read: once(async () => void (await session.raw(0, 'newer '))) }
   const newer = { status: 'complete', files: [{ content_hash: `sha256:${sha256('newer end')}` }] }
   expect((await session.finalize()).body).toMatchObject(newer)
-  expect(String(await publicBytes(house, locker, 'changing'))).toBe('newer end')
+  expect(String(await publicBytes(instance, locker, 'changing'))).toBe('newer end')
   expect(await unfinished()).toEqual(before)
 })
 
@@ -144,15 +144,15 @@ it('SESS-03 finalizing leaves a file open when its parts keep changing', async (
 it('SESS-03 finalizing after a crash stores no file a second time', async () => {
   const session = await sessionOf('between', ['one ', 'two'])
   const { body } = await session.finalize()
-  const before = await lockerRow(house, locker)
+  const before = await lockerRow(instance, locker)
   await changeSession(session, { status: 'partial', closed_at: null, lease_id: 'dead', lease_until: 0 })
   expect((await session.status()).body).toMatchObject({ status: 'partial', files: [{ state: 'stored' }] })
   expect((await session.finalize()).body).toEqual(body)
-  expect(await lockerRow(house, locker)).toEqual(before)
+  expect(await lockerRow(instance, locker)).toEqual(before)
 })
 
 const lease = (session: TestSession, lease_id: string, seconds: number) =>
-  changeSession(session, { lease_id, lease_until: Math.floor(house.clock.now() / 1000) + seconds })
+  changeSession(session, { lease_id, lease_until: Math.floor(instance.clock.now() / 1000) + seconds })
 
 it('SESS-03 finalizing waits until the lease of a dead gateway expires', async () => {
   const session = await sessionOf('died', ['one ', 'two'])
@@ -160,13 +160,13 @@ it('SESS-03 finalizing waits until the lease of a dead gateway expires', async (
   const finalizing = session.finalize()
   for (let i = 0; i < 10; i++) await session.status()
   expect((await sessionRow(session)).lease_id).toBe('dead')
-  house.clock.advance(16)
+  instance.clock.advance(16)
   expect((await finalizing).body.status).toBe('complete')
 })
 
 it('SESS-03 a gateway that lost its lease stores nothing', async () => {
   const session = await sessionOf('late', ['one ', 'two'])
-  const before = await lockerRow(house, locker)
+  const before = await lockerRow(instance, locker)
   let reads = 0
   faults = {
     // Another gateway takes the lease, which has expired by the next attempt.
@@ -176,6 +176,6 @@ it('SESS-03 a gateway that lost its lease stores nothing', async () => {
   expect((await session.finalize()).body.status).toBe('complete')
   expect(reads).toBe(4)
   const stored = { manifest_version: before.manifest_version + 1, file_count: before.file_count + 1 }
-  expect(await lockerRow(house, locker)).toMatchObject(stored)
-  expect(String(await publicBytes(house, locker, 'late'))).toBe('one two')
+  expect(await lockerRow(instance, locker)).toMatchObject(stored)
+  expect(String(await publicBytes(instance, locker, 'late'))).toBe('one two')
 })

@@ -18,16 +18,16 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder, BASE_URL: 'https://gateway.example' }
     return openTestGateway(variables, overrides)
   }
-  const houses = [forAllTests(open), forAllTests(open)] as const
-  const locker = forEachTest(() => houses[0].locker(ed25519Identity()))
+  const instances = [forAllTests(open), forAllTests(open)] as const
+  const locker = forEachTest(() => instances[0].locker(ed25519Identity()))
 
   it('SESS-03 ten concurrent finalizations at two gateways store each file once and answer the same', async () => {
-    const [first] = houses
+    const [first] = instances
     const held = async () => (await leftovers(first.gateway)).held.length
     const before = await held()
     const bytes = randomBytes(400_000)
     const session = await openTestSession(first, locker, { files: [{ filename: 'joined' }, { filename: 'single' }] })
-    const at = (i: number) => session.at(houses[i % 2]!)
+    const at = (i: number) => session.at(instances[i % 2]!)
     const sent = await Promise.all(partsOf(bytes, 50_000).map((part, i) => at(i).raw(i, part)))
     expect(sent.map(({ status }) => status)).toEqual(Array(8).fill(200))
     await at(1).part(0, 'single', { file: 1 })
@@ -39,7 +39,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
       status: 'complete',
       files: [{ content_hash: `sha256:${sha256(bytes)}` }, { content_hash: `sha256:${sha256('single')}` }],
     })
-    expect(await publicBytes(houses[1], locker, 'joined')).toEqual(bytes)
+    expect(await publicBytes(instances[1], locker, 'joined')).toEqual(bytes)
     expect(await lockerRow(first, locker)).toMatchObject({ file_count: 2, total_bytes: 400_006, manifest_version: 2 })
     expect(await held()).toBe(before + 2)
   })
@@ -48,7 +48,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     const watched = await watchedStorage(storage.folder)
     const victim = await open({ providers: watched.providers })
     onTestFinished(victim.close)
-    const [, heir] = houses
+    const [, heir] = instances
     const session = await openTestSession(victim, locker, { files: [{ filename: 'a' }], ttl_min: 1 })
     for (const i of [0, 1]) await session.raw(i, `part ${i} `)
     const held = watched.holdRead()
@@ -70,24 +70,24 @@ forEachDatabase('upload sessions at two gateways', (database) => {
 
   it('SESS-05 a finalization that failed while storage was down is repeated by a job, for a day', async () => {
     const watched = await watchedStorage(storage.folder)
-    const house = await open({ providers: watched.providers })
-    onTestFinished(house.close)
+    const instance = await open({ providers: watched.providers })
+    onTestFinished(instance.close)
     const files = [{ filename: 'a' }]
     const [repeated, outdated] = [
-      await openTestSession(house, locker, { files, ttl_min: 1 }),
-      await openTestSession(house, locker, { files: [{ filename: 'b' }], ttl_min: 1 }),
+      await openTestSession(instance, locker, { files, ttl_min: 1 }),
+      await openTestSession(instance, locker, { files: [{ filename: 'b' }], ttl_min: 1 }),
     ]
     for (const session of [repeated, outdated]) {
       for (const i of [0, 1]) await session.raw(i, `part ${i} `)
       watched.failRead()
       expectRefusal(await session.finalize(), 503, 'STORAGE_UNAVAILABLE')
     }
-    const { db } = house.gateway.context.database
-    const expired = { expires_at: Math.floor(house.clock.now() / 1000) - 86_400 }
+    const { db } = instance.gateway.context.database
+    const expired = { expires_at: Math.floor(instance.clock.now() / 1000) - 86_400 }
     const { session_id } = outdated.opened
     await writable(db).updateTable('upload_sessions').set(expired).where('session_id', '=', session_id).execute()
-    house.clock.advance(300)
-    await house.gateway.context.queue.drain()
+    instance.clock.advance(300)
+    await instance.gateway.context.queue.drain()
     expect((await repeated.status()).body).toMatchObject({ status: 'complete' })
     expect((await outdated.status()).body).toMatchObject({ status: 'failed' })
   })

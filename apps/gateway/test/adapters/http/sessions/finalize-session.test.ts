@@ -13,16 +13,17 @@ type Gate = PromiseWithResolvers<void>
 const SECRET = 'an-internal-secret-for-tests'
 
 forEachDatabase('finalizing an upload session', (database) => {
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, INTERNAL_SECRET: SECRET }))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
-  const open = (...files: Parameters<typeof openTestSession>[2]['files']) => openTestSession(house, locker, { files })
-  const heldObjects = async () => (await leftovers(house.gateway)).held.length
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, INTERNAL_SECRET: SECRET }))
+  const locker = forEachTest(() => instance.locker(ed25519Identity()))
+  const open = (...files: Parameters<typeof openTestSession>[2]['files']) =>
+    openTestSession(instance, locker, { files })
+  const heldObjects = async () => (await leftovers(instance.gateway)).held.length
 
-  it('T-170 an owner copies two files at a time, so that others do not wait', async () => {
-    const { context } = house.gateway
-    const [own, other] = [locker, await house.locker(ed25519Identity())]
+  it('T-35 an owner copies two files at a time, so that others do not wait', async () => {
+    const { context } = instance.gateway
+    const [own, other] = [locker, await instance.locker(ed25519Identity())]
     const open = async (of: TestLocker, part: string) => {
-      const session = await openTestSession(house, of, { files: [{ filename: part }] })
+      const session = await openTestSession(instance, of, { files: [{ filename: part }] })
       for (const i of [0, 1]) expect((await session.raw(i, part)).status).toBe(200)
       return session.opened.session_id
     }
@@ -70,15 +71,15 @@ forEachDatabase('finalizing an upload session', (database) => {
     const before = await heldObjects()
     const session = await open({ filename: 'single' }, { filename: 'joined' })
     await session.raw(0, 'only')
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     const parts = db.selectFrom('upload_parts').select('object_id')
     const { object_id } = await parts.where('session_id', '=', session.opened.session_id).executeTakeFirstOrThrow()
     for (const index of [0, 1, 2]) await session.raw(index, `part ${index}`, { file: 1 })
     expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ size_bytes: 4 }, {}] })
-    expect((await rowOf(house, locker, 'single')).object_id).toBe(object_id)
+    expect((await rowOf(instance, locker, 'single')).object_id).toBe(object_id)
     expect(await heldObjects()).toBe(before + 2)
-    expect(String(await publicBytes(house, locker, 'single'))).toBe('only')
-    expect(String(await publicBytes(house, locker, 'joined'))).toBe('part 0part 1part 2')
+    expect(String(await publicBytes(instance, locker, 'single'))).toBe('only')
+    expect(String(await publicBytes(instance, locker, 'joined'))).toBe('part 0part 1part 2')
   })
 
   it('SESS-03 an empty file needs no part if its size is declared, or one empty part', async () => {
@@ -86,7 +87,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     await session.part(0, '', { file: 1 })
     const empty = { ok: true, size_bytes: 0, content_hash: `sha256:${sha256('')}` }
     expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [empty, empty] })
-    for (const name of ['declared', 'sent']) expect(await publicBytes(house, locker, name)).toHaveLength(0)
+    for (const name of ['declared', 'sent']) expect(await publicBytes(instance, locker, name)).toHaveLength(0)
   })
 
   it('AMB-24 finalizing replaces an existing file, its type and its hash', async () => {
@@ -96,10 +97,10 @@ forEachDatabase('finalizing an upload session', (database) => {
       await session.finalize()
     }
     expect(await listed(locker, 'a')).toMatchObject({ size_bytes: 5, content_hash: `sha256:${sha256('newer')}` })
-    expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: 2 })
+    expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: 2 })
   })
 
-  it('SHAPE-30 missing parts are listed and can be sent later', async () => {
+  it('SESS-04 missing parts are listed and can be sent later', async () => {
     const session = await open({ filename: 'a' }, { filename: 'b' }, { filename: 'c' })
     for (const index of [1, 4, 6]) await session.raw(index, String(index))
     await session.raw(0, 'b', { file: 1 })
@@ -120,10 +121,10 @@ forEachDatabase('finalizing an upload session', (database) => {
     expectRefusal(await session.raw(1, 'b', { file: 1 }), 409, 'SESSION_CLOSED')
     await session.part(0, 'c', { file: 2 })
     expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
-    expect(String(await publicBytes(house, locker, 'a'))).toBe('0123456')
+    expect(String(await publicBytes(instance, locker, 'a'))).toBe('0123456')
   })
 
-  it('SHAPE-30 the list of missing parts has at most a hundred entries', async () => {
+  it('SESS-04 the list of missing parts has at most a hundred entries', async () => {
     const session = await open({ filename: 'a' })
     await session.raw(99_999, 'last')
     const [file] = (await session.status()).body.files
@@ -151,7 +152,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect((await session.finalize()).body).toEqual(body)
   })
 
-  it.each([1, 3])('AMB-73 STATE-13 a wrong hash of the only file fails the session: %i parts', async (parts) => {
+  it.each([1, 3])('FILE-23 STATE-13 a wrong hash of the only file fails the session: %i parts', async (parts) => {
     const bytes = 'abc'.repeat(parts)
     const session = await open({ filename: 'a', expected_hash: sha256('promised').toUpperCase() })
     for (let i = 0; i < parts; i++) await session.raw(i, 'abc')
@@ -194,9 +195,9 @@ forEachDatabase('finalizing an upload session', (database) => {
     const session = await open({ filename: 'a' })
     await session.raw(0, 'a')
     const { body } = await session.finalize()
-    const { manifest_version } = await lockerRow(house, locker)
+    const { manifest_version } = await lockerRow(instance, locker)
     expect((await session.finalize()).body).toEqual(body)
-    expect((await lockerRow(house, locker)).manifest_version).toBe(manifest_version)
+    expect((await lockerRow(instance, locker)).manifest_version).toBe(manifest_version)
     await locker.call(['locker:write'], 'DELETE', '/files/a')
     expect((await session.finalize()).body).toEqual(body)
     expect(await listed(locker, 'a')).toBeUndefined()
@@ -205,10 +206,10 @@ forEachDatabase('finalizing an upload session', (database) => {
 
   const job = (body: unknown, secret = SECRET) => {
     const headers = { authorization: `Bearer ${secret}` }
-    return house.send<FinalizedUpload>('POST', '/v1/internal/jobs/finalize-upload', body, headers)
+    return instance.send<FinalizedUpload>('POST', '/v1/internal/jobs/finalize-upload', body, headers)
   }
 
-  it('SESS-05 INT-02 SHAPE-41 the finalize job answers like the endpoint, also for a partial session', async () => {
+  it('SESS-05 INT-02 the finalize job answers like the endpoint, also for a partial session', async () => {
     const session = await open({ filename: 'a' }, { filename: 'b' })
     const { session_id } = session.opened
     await session.raw(0, 'a')
@@ -220,7 +221,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect((await job({ session_id })).body).toEqual((await session.finalize()).body)
   })
 
-  it('T-26 INT-02 INT-06 SESS-05 the finalize job is for internal callers only, and refuses unknown sessions', async () => {
+  it('INT-06 SESS-05 the finalize job is for internal callers only, and refuses unknown sessions', async () => {
     const session = await open({ filename: 'c' })
     const { session_id, upload_token } = session.opened
     expectRefusal(await job({ session_id }, 'another'), 401, 'INTERNAL_AUTH_REQUIRED')

@@ -35,7 +35,7 @@ function decode(...chunks: string[]): Buffer | null {
   return decoded.includes(null) ? null : Buffer.concat(decoded as Buffer[])
 }
 
-it('SHAPE-28 the scanner reads any document as a JSON parser does, wherever it is cut into chunks', {
+it('SESS-02 the scanner reads any document as a JSON parser does, wherever it is cut into chunks', {
   tags: ['nightly'],
 }, () => {
   const text = fc.string({ unit: fc.constantFrom(...'data":\\,{}[] é/A') })
@@ -63,12 +63,12 @@ it('SHAPE-28 the scanner reads any document as a JSON parser does, wherever it i
   )
 })
 
-it('SHAPE-28 the scanner returns the data and keeps the rest of the document', () => {
+it('SESS-02 the scanner returns the data and keeps the rest of the document', () => {
   const scanned = { data: 'QUJD', rest: '{"index":0,"data":"","sha256":"x"}' }
   expect(scan('{"index":0,"da', 'ta":"QUJ', 'D","sha256":"x"}')).toEqual(scanned)
 })
 
-it('SHAPE-28 the scanner unescapes slashes, also across chunks, and leaves other escapes for the decoder to refuse', () => {
+it('SESS-02 the scanner unescapes slashes, also across chunks, and leaves other escapes for the decoder to refuse', () => {
   expect(scan('{"data":"ab\\/c\\', '/d"}')).toMatchObject({ data: 'ab/c/d' })
   expect(scan('{"data":"ab\\\\/c"}')).toMatchObject({ data: 'ab\\/c' })
   expect(scan('{"data":"ab\\n"}')).toMatchObject({ data: 'ab\\n' })
@@ -82,7 +82,7 @@ it('T-11 the scanner keeps a bounded number of bytes beside the data', () => {
   expect(scan(...Array(MAX_REST_BYTES).fill(' '))).toBeNull()
 })
 
-it('SHAPE-28 the decoder reads base64 wherever it is cut into chunks', () => {
+it('SESS-02 the decoder reads base64 wherever it is cut into chunks', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.array(fc.nat(60), { maxLength: 6 }), (bytes, cuts) => {
       const text = Buffer.from(bytes).toString('base64')

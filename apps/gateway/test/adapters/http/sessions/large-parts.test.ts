@@ -29,17 +29,17 @@ forEachDatabase('parts that are written where they stay', (database) => {
       { DATABASE_URL: database.url, BASE_URL: 'https://gateway.example', FILE_LIMITS: `part_bytes=${partMaxBytes}` },
       { providers: storage.providers },
     )
-  const house = forAllTests(() => open())
+  const instance = forAllTests(() => open())
   const other = forAllTests(() => open())
   const coarse = forAllTests(() => open(2 * PART))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const locker = forEachTest(() => instance.locker(ed25519Identity()))
   beforeEach(() => {
     storage.reads.length = 0
   })
 
-  const db = () => house.gateway.context.database.db
+  const db = () => instance.gateway.context.database.db
   const session = (first: object = {}, ...more: { filename: string }[]) =>
-    openTestSession(house, locker, { files: [{ filename: 'a', ...first }, ...more] })
+    openTestSession(instance, locker, { files: [{ filename: 'a', ...first }, ...more] })
   const objectIds = async () => (await db().selectFrom('objects').select('object_id').execute()).map((o) => o.object_id)
   /** Where the parts of the first file are, until it is complete. */
   async function partsFolder({ opened }: TestSession): Promise<string> {
@@ -59,7 +59,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     const content_hash = `sha256:${sha256(bytes)}`
     expect(body).toMatchObject({ status: 'complete', files: [{ size_bytes: bytes.length, content_hash }] })
     expect((await of.finalize()).body).toEqual(body)
-    expect((await publicBytes(house, locker, filename)).equals(bytes)).toBe(true)
+    expect((await publicBytes(instance, locker, filename)).equals(bytes)).toBe(true)
     expect(await listed(locker, filename)).toMatchObject({ size_bytes: bytes.length, content_hash })
   }
 
@@ -151,7 +151,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     expect((await to.finalize()).body).toMatchObject({ status: 'partial', files: [{ error: 'HASH_MISMATCH' }, {}] })
     expect((await to.raw(0, first)).status).toBe(200)
     await to.finalize()
-    expect((await publicBytes(house, locker, 'a')).equals(bytes)).toBe(true)
+    expect((await publicBytes(instance, locker, 'a')).equals(bytes)).toBe(true)
   })
 
   it('SESS-02 parts that an earlier release stored are put together with later ones', async () => {
@@ -169,7 +169,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
   ])('%s missing and can be sent again, also where only a restarted gateway reads them', async (title, missing) => {
     const bytes = randomBytes(3 * PART)
     const to = (await session()).at(other)
-    await send(to.at(house), bytes, [0, 1, 2])
+    await send(to.at(instance), bytes, [0, 1, 2])
     const folder = await partsFolder(to)
     const changed = Buffer.concat([bytes.subarray(0, PART), randomBytes(PART), bytes.subarray(2 * PART)])
     if (title.includes('lost')) await rm(folder, { recursive: true })
@@ -179,7 +179,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, bytes)
   })
 
-  it('AMB-47 T-11 parts beyond the declared size are refused and take no room', { tags: ['nightly'] }, async () => {
+  it('LIM-12 T-11 parts beyond the declared size are refused and take no room', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(3 * PART)
     const to = await session({ size_bytes: 2 * PART })
     await send(to, bytes, [0, 1])
@@ -199,7 +199,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
   })
 
   it('SESS-03 an object that is being completed is not begun again', async () => {
-    const { openParts } = house.gateway.context
+    const { openParts } = instance.gateway.context
     const to = await session()
     const { session_id, files } = to.opened
     const row = (await findSession(db(), session_id))!
@@ -216,14 +216,14 @@ forEachDatabase('parts that are written where they stay', (database) => {
 
   it('SESS-05 a session that ends leaves nothing', async () => {
     const before = await objectIds()
-    const to = await openTestSession(house, locker, { files: [{ filename: 'left' }], ttl_min: 1 })
+    const to = await openTestSession(instance, locker, { files: [{ filename: 'left' }], ttl_min: 1 })
     await send(to, randomBytes(2 * PART), [0, 1])
     const folder = await partsFolder(to)
     expect((await stat(folder)).isDirectory()).toBe(true)
-    house.clock.advance(60)
+    instance.clock.advance(60)
     expect((await to.status()).body.status).toBe('failed')
-    house.clock.advance(16 * 60)
-    await sweepObjects(house.gateway.context)
+    instance.clock.advance(16 * 60)
+    await sweepObjects(instance.gateway.context)
     await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
     expect((await objectIds()).filter((id) => !before.includes(id))).toEqual([])
   })

@@ -10,7 +10,7 @@ import { readPartBody } from '../../../../src/adapters/http/sessions/part-body.t
 
 const MAX_BYTES = 4096
 
-it('T-129 T-130 no made-up input breaks the rules of bodies of parts', async () => {
+it('T-129 no made-up input breaks the rules of bodies of parts', async () => {
   const data = Buffer.from('some bytes of a part, and more of them').toString('base64')
   expect(
     await problemWith({

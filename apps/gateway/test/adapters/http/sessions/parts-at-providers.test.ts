@@ -3,7 +3,7 @@ import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { gcsUrl } from '@svc/devnet/providers/store-urls'
 import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { openS3House } from '../../s3/s3-house.ts'
+import { openS3Gateway } from '../../s3/s3-gateway.ts'
 import { create, metadata, tusToken, whole } from '../../tus/uploads.ts'
 import { newFolder, stores } from '../object-stores.ts'
 import { sha256 } from '../transfers.ts'
@@ -16,25 +16,25 @@ const PROVIDERS = Object.keys(stores)
 const nightly = { tags: ['nightly'] }
 
 async function openAt(provider: string) {
-  const house = await openS3House({ ...(await stores[provider]!('off')), LOCAL_PROVIDERS: '' })
-  onTestFinished(() => house.close())
-  const locker = await house.locker(ed25519Identity(), { provider })
+  const instance = await openS3Gateway({ ...(await stores[provider]!('off')), LOCAL_PROVIDERS: '' })
+  onTestFinished(() => instance.close())
+  const locker = await instance.locker(ed25519Identity(), { provider })
   const expectStored = async (filename: string, bytes: Buffer) =>
-    expect((await publicBytes(house, locker, filename)).equals(bytes)).toBe(true)
-  return { house, locker, expectStored }
+    expect((await publicBytes(instance, locker, filename)).equals(bytes)).toBe(true)
+  return { instance, locker, expectStored }
 }
 
 it.each(PROVIDERS)('SESS-02 SESS-03 %s makes a file of parts of any order and length', nightly, async (provider) => {
-  const { house, locker, expectStored } = await openAt(provider)
+  const { instance, locker, expectStored } = await openAt(provider)
   const [large, other, small] = [randomBytes(PART), randomBytes(PART + 1), randomBytes(300_000)]
   const contents = { even: [large, large, small], uneven: [large, small, other], replaced: [large, other, large] }
   for (const [filename, parts] of Object.entries(contents)) {
-    const session = await openTestSession(house, locker, { files: [{ filename }] })
+    const session = await openTestSession(instance, locker, { files: [{ filename }] })
     if (filename === 'replaced') for (const i of [0, 1]) expect((await session.raw(i, large)).status).toBe(200)
     const sent = await Promise.all([2, 0, 1].map((i) => session.raw(i, parts[i]!)))
     expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
     // Whatever becomes of a part that is sent again, it must not touch the one before, nor stay when it is replaced (T-11).
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     const rows = db.selectFrom('upload_parts').select('part_ref').where('session_id', '=', session.opened.session_id)
     const inPlace = (await rows.orderBy('part_index').execute()).map(({ part_ref }) => part_ref !== null)
     if (filename === 'replaced') expect(inPlace).toEqual([false, false, true])
@@ -45,13 +45,13 @@ it.each(PROVIDERS)('SESS-02 SESS-03 %s makes a file of parts of any order and le
   }
 })
 
-it.each(PROVIDERS)('T-99 ADD-46 %s takes chunks of any size, also while memory is short', nightly, async (provider) => {
-  const { house, locker, expectStored } = await openAt(provider)
+it.each(PROVIDERS)('T-98 ADD-46 %s takes chunks of any size, also while memory is short', nightly, async (provider) => {
+  const { instance, locker, expectStored } = await openAt(provider)
   const token = await tusToken(locker)
   const bytes = randomBytes(18_000_017)
   const upload = async (filename: string, sizes: readonly number[]) => {
     const deferred = { 'upload-defer-length': '1', ...metadata({ filename, expected_hash: sha256(bytes) }) }
-    const made = await create(house, locker, token, deferred)
+    const made = await create(instance, locker, token, deferred)
     let offset = 0
     for (const size of sizes) {
       const chunk = bytes.subarray(offset, offset + size)
@@ -64,31 +64,31 @@ it.each(PROVIDERS)('T-99 ADD-46 %s takes chunks of any size, also while memory i
   }
   await upload('chunks', [1, 3_000_000, 9_000_000, 18_000_000])
   const held: (() => void)[] = []
-  const { takeBuffer } = house.gateway.context
+  const { takeBuffer } = instance.gateway.context
   for (let release = takeBuffer(); release; release = takeBuffer()) held.push(release)
   await upload('streamed', [5_000_000, 18_000_000])
   for (const release of held) release()
 })
 
-it('T-169 parts that were refused or replaced do not stay where each write has a name of its own', async () => {
+it('T-56 parts that were refused or replaced do not stay where each write has a name of its own', async () => {
   const server = await startGcsServer({ folder: await newFolder() })
   onTestFinished(server.stop)
-  const house = await openTestGateway({
+  const instance = await openTestGateway({
     GCS: gcsUrl(server),
     FILE_LIMITS: `part_bytes=${MEBIBYTE}`,
     LOCAL_PROVIDERS: '',
   })
-  onTestFinished(() => house.close())
-  const locker = await house.locker(ed25519Identity(), { provider: 'gcs' })
+  onTestFinished(() => instance.close())
+  const locker = await instance.locker(ed25519Identity(), { provider: 'gcs' })
   const partsInPlace = () => server.objects().filter(({ name }) => /\.\d+-/.test(name)).length
 
-  const session = await openTestSession(house, locker, { files: [{ filename: 'a' }] })
+  const session = await openTestSession(instance, locker, { files: [{ filename: 'a' }] })
   for (const i of [0, 1]) expect((await session.raw(i, randomBytes(MEBIBYTE))).status).toBe(200)
   expect(partsInPlace()).toBe(2)
   expect((await session.raw(0, randomBytes(MEBIBYTE))).status).toBe(200)
   expect(partsInPlace()).toBe(1)
 
-  const upload = await create(house, locker, await tusToken(locker), whole(3 * MEBIBYTE, { filename: 'b' }))
+  const upload = await create(instance, locker, await tusToken(locker), whole(3 * MEBIBYTE, { filename: 'b' }))
   const wrong = { 'upload-checksum': `sha1 ${createHash('sha1').digest('base64')}` }
   expect((await upload.patch(0, randomBytes(2 * MEBIBYTE), wrong)).error).toBe('TUS_CHECKSUM_MISMATCH')
   expect(partsInPlace()).toBe(1)

@@ -20,13 +20,18 @@ interface PartOptions {
   sha256?: string
 }
 
-export async function openTestSession(house: TestGateway, locker: TestLocker, request: SessionRequest, who?: Identity) {
+export async function openTestSession(
+  instance: TestGateway,
+  locker: TestLocker,
+  request: SessionRequest,
+  who?: Identity,
+) {
   const opened = await locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', request, who)
   expect(opened.status, JSON.stringify(opened.body)).toBe(200)
-  return sessionAt(house, opened.body)
+  return sessionAt(instance, opened.body)
 }
 
-function sessionAt(house: TestGateway, opened: UploadSession) {
+function sessionAt(instance: TestGateway, opened: UploadSession) {
   const path = `/v1/upload-sessions/${opened.session_id}`
   const headers = { 'x-upload-token': opened.upload_token }
   const partsPath = (file: number) => `${path}/files/${opened.files[file]?.file_id}/parts`
@@ -38,25 +43,25 @@ function sessionAt(house: TestGateway, opened: UploadSession) {
     /** Sends a part as base64 in JSON. */
     part(index: number, bytes: Uint8Array | string, { file = 0, sha256 }: PartOptions = {}) {
       const body = { index, data: Buffer.from(bytes).toString('base64'), sha256 }
-      return house.send<UploadedPart>('POST', partsPath(file), body, headers)
+      return instance.send<UploadedPart>('POST', partsPath(file), body, headers)
     },
     /** Sends a part as raw bytes. */
     raw(index: number | string, bytes: Uint8Array | string, { file = 0, sha256 }: PartOptions = {}) {
       const query = new URLSearchParams({ index: String(index), ...(sha256 !== undefined && { sha256 }) })
       const type = { 'content-type': 'application/octet-stream' }
       const body = Buffer.from(bytes)
-      return house.send<UploadedPart>('POST', `${partsPath(file)}?${query}`, body, { ...headers, ...type })
+      return instance.send<UploadedPart>('POST', `${partsPath(file)}?${query}`, body, { ...headers, ...type })
     },
-    finalize: () => house.send<FinalizedUpload>('POST', `${path}/finalize`, undefined, headers),
-    status: () => house.send<UploadSessionStatus>('GET', path, undefined, headers),
+    finalize: () => instance.send<FinalizedUpload>('POST', `${path}/finalize`, undefined, headers),
+    status: () => instance.send<UploadSessionStatus>('GET', path, undefined, headers),
     /** The same session at another gateway. */
     at: (other: TestGateway): TestSession => sessionAt(other, opened),
   }
 }
 
 /** The bytes of a file, read by its public link. */
-export async function publicBytes(house: TestGateway, locker: TestLocker, filename: string): Promise<Buffer> {
-  const response = await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/${encodeURIComponent(filename)}`)
+export async function publicBytes(instance: TestGateway, locker: TestLocker, filename: string): Promise<Buffer> {
+  const response = await fetch(`${instance.gateway.url}/v1/r/${locker.receiptId}/f/${encodeURIComponent(filename)}`)
   expect(response.status, filename).toBe(200)
   return Buffer.from(await response.arrayBuffer())
 }

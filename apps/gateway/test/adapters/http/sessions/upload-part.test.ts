@@ -12,19 +12,22 @@ import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
 const PART_MAX = 300_000
 const RAW = { 'content-type': 'application/octet-stream' }
 const LIMITS = { FILE_LIMITS: `part_bytes=${PART_MAX}`, MAX_UPLOAD_BYTES: '1000000' }
-const house = forAllTests(() => openTestGateway(LIMITS))
-const locker = forAllTests(() => house.locker(ed25519Identity()))
+const instance = forAllTests(() => openTestGateway(LIMITS))
+const locker = forAllTests(() => instance.locker(ed25519Identity()))
 const session = forEachTest(() => {
   const files = [{ filename: 'a' }, { filename: 'b', size_bytes: 10 }]
-  return openTestSession(house, locker, { files })
+  return openTestSession(instance, locker, { files })
 })
 
 /** Sends a body unchanged, with the session's token. */
 const post = (body: unknown, headers: Record<string, string> = {}, query = '', file = 0) =>
-  house.send<Record<string, unknown>>('POST', session.partsPath(file) + query, body, { ...session.headers, ...headers })
+  instance.send<Record<string, unknown>>('POST', session.partsPath(file) + query, body, {
+    ...session.headers,
+    ...headers,
+  })
 
 const objectCount = async () => {
-  const { writing, held } = await leftovers(house.gateway)
+  const { writing, held } = await leftovers(instance.gateway)
   return writing.length + held.length
 }
 
@@ -46,7 +49,7 @@ it.each([
   ['index', '{"index":100000,"data":"QQ=="}'],
   ['index', '{"index":"0","data":"QQ=="}'],
   ['sha256', '{"index":0,"data":"QQ==","sha256":"abc"}'],
-])('T-11 SHAPE-28 an invalid %s is refused in a JSON part: %s', async (field, text) => {
+])('T-11 SESS-02 an invalid %s is refused in a JSON part: %s', async (field, text) => {
   const body = await expectNothingStored(() => post(text), 422, 'validation_error')
   expect(body.detail?.map(({ loc }) => loc)).toContainEqual(['body', field])
   expect(body.details).toMatchObject(RECOVERY_DETAILS)
@@ -66,7 +69,7 @@ it('ADD-11 a part without a content type or with any JSON type is read as JSON',
   expect(untyped.status).toBe(200)
 })
 
-it('AMB-47 T-11 a JSON part may have the maximum size, and not one byte more', async () => {
+it('LIM-12 T-11 a JSON part may have the maximum size, and not one byte more', async () => {
   const exact = randomBytes(PART_MAX)
   const { status, body } = await session.part(0, exact)
   expect([status, body.received_bytes, body.sha256]).toEqual([200, PART_MAX, sha256(exact)])
@@ -77,7 +80,7 @@ it('AMB-47 T-11 a JSON part may have the maximum size, and not one byte more', a
   await expectNothingStored(() => post({ index: 0, data: '', more: 'x'.repeat(20_000) }), 413, 'body_too_large')
 })
 
-it('SHAPE-28 an index in the query must equal the index in a JSON part', async () => {
+it('SESS-02 an index in the query must equal the index in a JSON part', async () => {
   expect((await post('{"index":0,"data":"QQ=="}', {}, '?index=0')).status).toBe(200)
   await expectNothingStored(() => post('{"index":0,"data":"QQ=="}', {}, '?index=1'), 422, 'validation_error')
 })
@@ -99,7 +102,7 @@ it('SESS-02 a raw part needs an index from 0 to 99,999', async () => {
   expect((await session.raw(99_999, 'x')).status).toBe(200)
 })
 
-it('AMB-47 T-11 a raw part that is one byte too large is refused, with or without a declared length', async () => {
+it('LIM-12 T-11 a raw part that is one byte too large is refused, with or without a declared length', async () => {
   const large = randomBytes(PART_MAX + 1)
   await expectNothingStored(() => session.raw(0, large), 413, 'UPLOAD_TOO_LARGE')
   const chunked = () => sendChunked([large.subarray(0, PART_MAX), large.subarray(PART_MAX)], RAW, '?index=0')
@@ -122,7 +125,7 @@ it('T-11 a part of another content type or with a content encoding is refused', 
   expect((await post(Buffer.from('a'), { ...RAW, 'content-encoding': 'identity' }, '?index=0')).status).toBe(200)
 })
 
-it('SHAPE-28 SESS-06 a part must match its sha256, or nothing is stored', async () => {
+it('SESS-02 SESS-06 a part must match its sha256, or nothing is stored', async () => {
   const right = sha256('right')
   for (const sha of [right, right.toUpperCase(), `sha256:${right}`]) {
     expect((await session.part(0, 'right', { sha256: sha })).status).toBe(200)
@@ -138,12 +141,12 @@ it('SHAPE-28 SESS-06 a part must match its sha256, or nothing is stored', async 
 
 it('SESS-06 a part must belong to a file of the session', async () => {
   const path = session.partsPath(0).replace('f_0001', 'f_0009')
-  const reply = await house.send('POST', path, { index: 0, data: '' }, session.headers)
+  const reply = await instance.send('POST', path, { index: 0, data: '' }, session.headers)
   expectRefusal(reply, 404, 'FILE_NOT_FOUND')
   expect(reply.body).toMatchObject({ details: RECOVERY_DETAILS })
 })
 
-it('AMB-47 the parts of a file together must not exceed its declared size', async () => {
+it('LIM-12 the parts of a file together must not exceed its declared size', async () => {
   expect((await session.raw(0, '12345', { file: 1 })).body.total_received_bytes).toBe(5)
   expect((await session.part(1, '67890', { file: 1 })).body.total_received_bytes).toBe(10)
   await expectNothingStored(() => session.raw(2, 'x', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
@@ -153,21 +156,21 @@ it('AMB-47 the parts of a file together must not exceed its declared size', asyn
   await expectNothingStored(() => session.raw(3, '12345678901', { file: 1 }), 413, 'UPLOAD_TOO_LARGE')
 })
 
-it('AMB-47 the parts of a file together must not exceed the upload limit', async () => {
+it('LIM-12 the parts of a file together must not exceed the upload limit', async () => {
   for (const index of [0, 1, 2]) await session.raw(index, randomBytes(PART_MAX))
   expectRefusal(await session.raw(3, randomBytes(PART_MAX)), 413, 'UPLOAD_TOO_LARGE')
   expect((await session.raw(3, randomBytes(100_000))).body.total_received_bytes).toBe(1_000_000)
 })
 
-it('SHAPE-28 a part with the same index replaces the earlier one, whose object is released', async () => {
-  const again = await openTestSession(house, locker, { files: [{ filename: 'again' }] })
+it('SESS-02 a part with the same index replaces the earlier one, whose object is released', async () => {
+  const again = await openTestSession(instance, locker, { files: [{ filename: 'again' }] })
   await again.raw(0, 'first')
   const before = await objectCount()
   expect((await again.part(0, 'second one')).body).toMatchObject({ received_bytes: 10, total_received_bytes: 10 })
   expect(await objectCount()).toBe(before)
   expect((await again.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 10 }])
   expect((await again.finalize()).body.status).toBe('complete')
-  expect(String(await publicBytes(house, locker, 'again'))).toBe('second one')
+  expect(String(await publicBytes(instance, locker, 'again'))).toBe('second one')
 })
 
 /** Sends no content length, and by default no content type. */
@@ -176,7 +179,7 @@ function sendChunked(
   headers: Record<string, string> = {},
   query = '',
 ): Promise<Reply<Record<string, unknown>>> {
-  const { hostname, port } = new URL(house.gateway.url)
+  const { hostname, port } = new URL(instance.gateway.url)
   const path = session.partsPath(0) + query
   const { promise, resolve, reject } = Promise.withResolvers<Reply<Record<string, unknown>>>()
   const outgoing = request({ hostname, port, method: 'POST', path, headers: { ...session.headers, ...headers } })
@@ -189,7 +192,7 @@ function sendChunked(
   return promise
 }
 
-const objects = () => house.gateway.context.database.db.selectFrom('objects').selectAll().execute()
+const objects = () => instance.gateway.context.database.db.selectFrom('objects').selectAll().execute()
 
 /** Sends the headers of a part and the first bytes of its body. */
 async function beginPart(
@@ -198,7 +201,7 @@ async function beginPart(
   query: string,
   sent: Buffer,
 ): Promise<Socket> {
-  const { hostname, port } = new URL(house.gateway.url)
+  const { hostname, port } = new URL(instance.gateway.url)
   const socket = connect(Number(port), hostname)
   const headers = { host: hostname, ...session.headers, ...head }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -214,7 +217,7 @@ it.each([
   ['raw', { ...raw, 'content-length': '200000' }, '?index=1', bytes.subarray(0, 150_000)],
   ['JSON', { 'content-type': 'application/json', 'content-length': String(json.length) }, '', json.subarray(0, -1)],
 ])('SESS-02 a connection that breaks leaves the session unchanged: %s', async (name, head, query, sent) => {
-  const session = await openTestSession(house, locker, { files: [{ filename: name }] })
+  const session = await openTestSession(instance, locker, { files: [{ filename: name }] })
   await session.raw(0, 'begin ')
   const before = await objects()
   const socket = await beginPart(session, head, query, sent)
@@ -226,16 +229,16 @@ it.each([
 
   await session.raw(1, bytes)
   expect((await session.finalize()).body.status).toBe('complete')
-  expect(await publicBytes(house, locker, name)).toEqual(Buffer.concat([Buffer.from('begin '), bytes]))
+  expect(await publicBytes(instance, locker, name)).toEqual(Buffer.concat([Buffer.from('begin '), bytes]))
 })
 
 it('SESS-02 a part that is still arriving when the session expires is refused and leaves nothing', async () => {
-  const session = await openTestSession(house, locker, { files: [{ filename: 'ended' }], ttl_min: 1 })
+  const session = await openTestSession(instance, locker, { files: [{ filename: 'ended' }], ttl_min: 1 })
   const before = await objects()
   const head = { ...raw, 'content-length': '200000', connection: 'close' }
   const socket = await beginPart(session, head, '?index=0', bytes.subarray(0, 100_000))
   await expect.poll(objects).toHaveLength(before.length + 1)
-  house.clock.advance(61)
+  instance.clock.advance(61)
   socket.write(bytes.subarray(100_000))
   let answer = ''
   for await (const chunk of socket) answer += chunk

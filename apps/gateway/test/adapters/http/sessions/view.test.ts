@@ -10,11 +10,11 @@ import { openTestSession } from './sessions.ts'
 
 forEachDatabase('the view of an upload', (database) => {
   const operator = ed25519Identity()
-  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
-  const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
+  const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+  const locker = forEachTest(() => instance.locker(ed25519Identity(), { operators: [operator] }))
   const session = forEachTest(() => {
     const files = [{ filename: 'a.txt', content_type: 'text/plain' }, { filename: 'b.txt' }, { filename: 'never.txt' }]
-    return openTestSession(house, locker, { files, ttl_min: 60 }, operator)
+    return openTestSession(instance, locker, { files, ttl_min: 60 }, operator)
   })
   let viewer: string
   beforeEach(async () => {
@@ -27,7 +27,7 @@ forEachDatabase('the view of an upload', (database) => {
   /** The id in place of a receipt's. */
   const viewId = () => viewer.split('/').at(-3) as string
   const bytesOf = (filename: string, id = viewId()) =>
-    fetch(`${house.gateway.url}/v1/r/${id}/f/${encodeURIComponent(filename)}`)
+    fetch(`${instance.gateway.url}/v1/r/${id}/f/${encodeURIComponent(filename)}`)
   const read = async (filename: string, id?: string): Promise<[number, string]> => {
     const response = await bytesOf(filename, id)
     return [response.status, await response.text()]
@@ -36,13 +36,13 @@ forEachDatabase('the view of an upload', (database) => {
   const viewToken = () => ({ 'x-upload-token': viewId().split('.')[1] as string })
   const sessionPath = () => `/v1/upload-sessions/${session.opened.session_id}`
 
-  it('SESS-03 SHAPE-29 opens every file that the session has stored', async () => {
+  it('SESS-03 opens every file that the session has stored', async () => {
     expect(await read('a.txt')).toEqual([200, 'mine'])
     expect(await read('b.txt')).toEqual([200, 'mine, too'])
     const { headers } = await bytesOf('a.txt')
     expect([headers.get('content-type'), headers.get('cache-control')]).toEqual(['text/plain', 'private, no-store'])
     expect((await session.finalize()).body.viewer_url).toBe(viewer)
-    const listed = await house.send('GET', sessionPath(), undefined, viewToken())
+    const listed = await instance.send('GET', sessionPath(), undefined, viewToken())
     expect(listed.body).toEqual((await session.status()).body)
   })
 
@@ -56,7 +56,7 @@ forEachDatabase('the view of an upload', (database) => {
     expectRefusal(await refusalOf('a.txt'), 404, 'FILE_NOT_FOUND')
     expect(await read('b.txt')).toEqual([200, 'mine, too'])
     const id = viewId()
-    const { session_id } = (await openTestSession(house, locker, { files: [{ filename: 'secret.txt' }] })).opened
+    const { session_id } = (await openTestSession(instance, locker, { files: [{ filename: 'secret.txt' }] })).opened
     const forged = [
       `${session_id}.${id.split('.')[1]}`,
       session.opened.session_id,
@@ -66,7 +66,7 @@ forEachDatabase('the view of an upload', (database) => {
     ]
     for (const each of forged) expectRefusal(await refusalOf('b.txt', each), 404, 'receipt_not_found')
     expectRefusal(
-      await house.send('GET', `/v1/upload-sessions/${session_id}`, undefined, viewToken()),
+      await instance.send('GET', `/v1/upload-sessions/${session_id}`, undefined, viewToken()),
       401,
       'UPLOAD_TOKEN_INVALID',
     )
@@ -83,7 +83,9 @@ forEachDatabase('the view of an upload', (database) => {
     }
     await rename('a.txt', 'kept.txt')
     await expectClosed('a.txt', 'kept.txt')
-    const theirs = await openTestSession(house, locker, { files: [{ filename: 'a.txt' }, { filename: 'never.txt' }] })
+    const theirs = await openTestSession(instance, locker, {
+      files: [{ filename: 'a.txt' }, { filename: 'never.txt' }],
+    })
     await theirs.raw(0, 'theirs')
     await theirs.raw(0, 'theirs, too', { file: 1 })
     expect((await theirs.finalize()).body.status).toBe('complete')
@@ -103,18 +105,18 @@ forEachDatabase('the view of an upload', (database) => {
 
   it('SESS-02 T-49 uploads nothing', async () => {
     const type = { 'content-type': 'application/octet-stream' }
-    const part = await house.send('POST', `${session.partsPath(2)}?index=0`, Buffer.from('x'), {
+    const part = await instance.send('POST', `${session.partsPath(2)}?index=0`, Buffer.from('x'), {
       ...viewToken(),
       ...type,
     })
     expectRefusal(part, 401, 'UPLOAD_TOKEN_INVALID')
-    const finalized = await house.send('POST', `${sessionPath()}/finalize`, undefined, viewToken())
+    const finalized = await instance.send('POST', `${sessionPath()}/finalize`, undefined, viewToken())
     expectRefusal(finalized, 401, 'UPLOAD_TOKEN_INVALID')
     expectRefusal(await refusalOf('a.txt', session.opened.upload_token), 404, 'receipt_not_found')
   })
 
   it('T-49 ends with the token of the session, and with the access of whoever opened it', async () => {
-    const open = await openTestSession(house, locker, { files: [{ filename: 'c.txt' }], ttl_min: 120 })
+    const open = await openTestSession(instance, locker, { files: [{ filename: 'c.txt' }], ttl_min: 120 })
     await open.raw(0, 'of the owner')
     const own = ((await open.finalize()).body.viewer_url as string).split('/').at(-3)
     await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'close' })
@@ -122,7 +124,7 @@ forEachDatabase('the view of an upload', (database) => {
     await locker.call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)
     expectRefusal(await refusalOf('a.txt'), 404, 'receipt_not_found')
     expect(await read('c.txt', own)).toEqual([200, 'of the owner'])
-    house.clock.advance(2 * 3600)
+    instance.clock.advance(2 * 3600)
     expectRefusal(await refusalOf('c.txt', own), 404, 'receipt_not_found')
     const [again, status] = [(await open.finalize()).body, (await open.status()).body]
     expect([again.viewer_url, status.viewer_url]).toEqual([null, null])
@@ -145,9 +147,9 @@ forEachDatabase('the view of an upload', (database) => {
     await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'rotate' })
     const headers = { ...session.headers, 'content-type': 'application/json' }
     const send = (path: string, body = '{"index":0,"data":"YQ=="}') =>
-      told(fetch(house.gateway.url + path, { method: 'POST', headers, body }))
+      told(fetch(instance.gateway.url + path, { method: 'POST', headers, body }))
     await expectNothingTold(
-      await told(fetch(house.gateway.url + sessionPath(), { headers })),
+      await told(fetch(instance.gateway.url + sessionPath(), { headers })),
       await send(session.partsPath(2)),
       await send(session.partsPath(0)),
       await send(session.partsPath(2), '{"index":0,"data":"not base64"}'),
@@ -163,10 +165,10 @@ forEachDatabase('the view of an upload', (database) => {
   it('T-49 nor does one to the holder of a tus token or of short URLs', async () => {
     await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'rotate' })
     const options = { 'upload-length': '4', ...CHUNK, ...metadata({ filename: 't.txt' }) }
-    const upload = await create(house, locker, await tusToken(locker, { prefix: 'inbox/' }, operator), options, 'te')
+    const upload = await create(instance, locker, await tusToken(locker, { prefix: 'inbox/' }, operator), options, 'te')
     const wrong = { ...options, 'x-upload-token': 'wrong' }
-    const endpoint = `${house.gateway.url}/v1/lockers/${locker.lockerId}/tus`
-    const urls = await createFile(house, locker, 'direct.txt')
+    const endpoint = `${instance.gateway.url}/v1/lockers/${locker.lockerId}/tus`
+    const urls = await createFile(instance, locker, 'direct.txt')
     const replies = [
       upload.created,
       await sendTus(endpoint, 'POST', wrong, 'te'),

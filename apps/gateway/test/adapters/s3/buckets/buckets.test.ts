@@ -10,17 +10,17 @@ import {
 import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it, onTestFinished } from 'vitest'
 import { lockerRow, storeFile } from '../../../files/files.ts'
-import { expectS3Error, openS3House } from '../s3-house.ts'
+import { expectS3Error, openS3Gateway } from '../s3-gateway.ts'
 
-const house = forAllTests(openS3House)
-const bucket = forAllTests(() => house.bucket())
+const instance = forAllTests(openS3Gateway)
+const bucket = forAllTests(() => instance.bucket())
 
 it('ADD-44 lists the one bucket that the key opens', async () => {
   const Bucket = bucket.name
   const { Buckets, Owner } = await bucket.client.send(new ListBucketsCommand({}))
   expect(Buckets).toEqual([{ Name: Bucket, CreationDate: expect.any(Date), BucketRegion: 'us-east-1' }])
   expect(Owner).toEqual({ ID: Bucket, DisplayName: Bucket })
-  const { created_at } = await lockerRow(house, bucket.locker)
+  const { created_at } = await lockerRow(instance, bucket.locker)
   expect(Buckets![0]!.CreationDate).toEqual(new Date(created_at))
   expect((await bucket.client.send(new ListBucketsCommand({ Prefix: 'other' }))).Buckets ?? []).toEqual([])
 })
@@ -28,7 +28,7 @@ it('ADD-44 lists the one bucket that the key opens', async () => {
 it('ADD-44 finds the bucket of the key and no other', async () => {
   const Bucket = bucket.name
   expect(await bucket.client.send(new HeadBucketCommand({ Bucket }))).toMatchObject({ BucketRegion: 'us-east-1' })
-  const { name } = await house.bucket()
+  const { name } = await instance.bucket()
   for (const other of [name, 'locker_none'])
     expect(await bucket.send('HEAD', '', { target: `/s3/${other}` })).toMatchObject({ status: 403 })
 })
@@ -70,8 +70,8 @@ it('ADD-44 refuses access lists that it would not apply', async () => {
 it('ADD-44 a bucket cannot be deleted', async () => {
   const Bucket = bucket.name
   await expectS3Error(bucket.client.send(new DeleteBucketCommand({ Bucket })), 501, 'NotImplemented')
-  const other = await house.bucket()
-  await storeFile(house, other.locker, 'a', 'b')
+  const other = await instance.bucket()
+  await storeFile(instance, other.locker, 'a', 'b')
   await expectS3Error(other.client.send(new DeleteBucketCommand({ Bucket: other.name })), 409, 'BucketNotEmpty')
   const reader = await bucket.clientWith({}, { access: 'read' })
   await expectS3Error(reader.send(new DeleteBucketCommand({ Bucket })), 403, 'AccessDenied')
@@ -87,7 +87,7 @@ it('ADD-44 tells location, versioning and access as of a new bucket', async () =
 })
 
 it('ADD-44 tells the region that is set', async () => {
-  const elsewhere = await openS3House({ S3: 'on,region=eu-central-1' })
+  const elsewhere = await openS3Gateway({ S3: 'on,region=eu-central-1' })
   onTestFinished(elsewhere.close)
   const { client, name: Bucket } = await elsewhere.bucket()
   const { LocationConstraint } = await client.send(new GetBucketLocationCommand({ Bucket }))

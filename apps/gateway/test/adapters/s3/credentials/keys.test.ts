@@ -19,7 +19,7 @@ import { sweepKeys } from '../../../../src/adapters/s3/credentials/sweep-keys.ts
 import { migrations } from '../../../../src/db/migrations.ts'
 import type { Locker, S3KeyTable, Schema } from '../../../../src/db/schema.ts'
 import { deleteS3Key } from '../../../../src/lockers/store.ts'
-import { askKey, done, found, KEY, listKeys, revokeKey } from './credentials-house.ts'
+import { askKey, done, found, KEY, listKeys, revokeKey } from './credentials-gateway.ts'
 
 const DAY = 86_400
 
@@ -30,20 +30,20 @@ forEachDatabase('long-lived S3 keys', (database) => {
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)
   const log = createLog('info', { write, writeSoon: () => {}, flush: () => {} })
-  const house = forAllTests(() => openTestGateway(shared(), { log }))
+  const instance = forAllTests(() => openTestGateway(shared(), { log }))
   const second = forAllTests(() => openTestGateway(shared()))
-  const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
+  const locker = forEachTest(() => instance.locker(ed25519Identity(), { operators: [operator] }))
 
-  it('ADD-42 ADD-54 an owner makes, lists and revokes keys; the secret is shown once; each is a line of the log', async () => {
+  it('ADD-42 an owner makes, lists and revokes keys; the secret is shown once; each is a line of the log', async () => {
     const made = done(await askKey(locker, { prefix: 'a/' }))
     expect(schemaCheck(createS3Key.responses[200])(made)).toBeNull()
     const { secret_access_key, endpoint: _, region: _region, bucket, ...shown } = made
     expect(shown).toMatchObject({ name: 'backup', access: 'write', prefix: 'a/', last_used_at: null })
     expect(bucket).toBe(locker.lockerId)
     expect(secret_access_key).toMatch(/^[A-Za-z0-9_-]{40}$/)
-    const expiresAt = Math.floor(house.clock.now() / 1000) + 30 * DAY
+    const expiresAt = Math.floor(instance.clock.now() / 1000) + 30 * DAY
     const scope = { lockerId: locker.lockerId, access: 'write', prefix: 'a/', expiresAt }
-    expect(await found(house, shown)).toMatchObject({ secret: secret_access_key, ...scope })
+    expect(await found(instance, shown)).toMatchObject({ secret: secret_access_key, ...scope })
     const listed = await locker.call<object>(['locker:admin'], 'GET', '/s3/keys')
     expect(schemaCheck(listS3Keys.responses[200])(listed.body)).toBeNull()
     expect(listed.body).toEqual({ locker_id: locker.lockerId, keys: [shown], count: 1 })
@@ -56,7 +56,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
       expect.objectContaining({ ...key, msg: 'an S3 key was revoked' }),
     ])
     expect(lines.join('')).not.toContain(secret_access_key)
-    expect(await found(house, shown)).toBeNull()
+    expect(await found(instance, shown)).toBeNull()
     expect(await listKeys(locker)).toEqual([])
     expectRefusal(await revokeKey(locker, shown.access_key_id), 404, 'S3_KEY_NOT_FOUND')
   })
@@ -68,7 +68,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
       locker.call(['locker:admin'], method, path, undefined, operator)
     expectRefusal(await asOperator('GET', '/s3/keys'), 403, 'OWNER_REQUIRED')
     expectRefusal(await asOperator('DELETE', `/s3/keys/${access_key_id}`), 403, 'OWNER_REQUIRED')
-    const other = await house.locker(ed25519Identity())
+    const other = await instance.locker(ed25519Identity())
     expectRefusal(await revokeKey(other, access_key_id), 404, 'S3_KEY_NOT_FOUND')
     for (const id of ['x', 'SVCK', '__proto__']) expectRefusal(await revokeKey(locker, id), 404, 'S3_KEY_NOT_FOUND')
     expect(await listKeys(locker)).toHaveLength(1)
@@ -76,7 +76,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
 
   it('T-95 a dump of the database holds no secret, and none follows from it without the key of the gateway', async () => {
     const made = done(await askKey(locker))
-    const db = house.gateway.context.database.db
+    const db = instance.gateway.context.database.db
     const row = await createKeyFinder(db)(made.access_key_id)
     expect(JSON.stringify(row)).not.toContain(made.secret_access_key)
     const thief = await openTestGateway({ DATABASE_URL: database.url })
@@ -94,21 +94,21 @@ forEachDatabase('long-lived S3 keys', (database) => {
     ['another maker', { minted_by: 'somebody' }],
   ])('T-95 a row that was changed in the database for %s has another secret', async (_, changes) => {
     const made = done(await askKey(locker, { access: 'read', prefix: 'a/' }))
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     await writable(db).updateTable('s3_keys').set(changes).where('access_key_id', '=', made.access_key_id).execute()
-    expect((await found(house, made))?.secret).not.toBe(made.secret_access_key)
+    expect((await found(instance, made))?.secret).not.toBe(made.secret_access_key)
   })
 
   it('ADD-42 a key ends at its time, is no longer listed then, and the sweep deletes it', async () => {
     const made = done(await askKey(locker, { expires_in_days: 1 }))
-    house.clock.advance(DAY - 1)
-    expect(await found(house, made)).not.toBeNull()
-    house.clock.advance(1)
-    onTestFinished(() => void house.clock.advance(-DAY))
-    expect(await found(house, made)).toBeNull()
+    instance.clock.advance(DAY - 1)
+    expect(await found(instance, made)).not.toBeNull()
+    instance.clock.advance(1)
+    onTestFinished(() => void instance.clock.advance(-DAY))
+    expect(await found(instance, made)).toBeNull()
     expect(await listKeys(locker)).toEqual([])
-    await sweepKeys(house.gateway.context, new AbortController().signal)
-    expect(await createKeyFinder(house.gateway.context.database.db)(made.access_key_id)).toBeNull()
+    await sweepKeys(instance.gateway.context, new AbortController().signal)
+    expect(await createKeyFinder(instance.gateway.context.database.db)(made.access_key_id)).toBeNull()
   })
 
   it('T-95 revoking everything ends keys, which are no longer listed; later ones work', async () => {
@@ -148,7 +148,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
   it('T-95 a frozen locker gets no new keys, and its keys can be revoked', async () => {
     const { access_key_id } = done(await askKey(locker))
     const path = `/v1/internal/operations/lockers/${locker.lockerId}/restriction`
-    done(await house.send('PUT', path, { restriction: 'frozen', reason: 'order 17 of a court' }))
+    done(await instance.send('PUT', path, { restriction: 'frozen', reason: 'order 17 of a court' }))
     expectRefusal(await askKey(locker), 423, 'LOCKER_FROZEN')
     expect(await listKeys(locker)).toHaveLength(1)
     done(await revokeKey(locker, access_key_id))

@@ -15,18 +15,18 @@ import {
 import { isKeyId, newKeyId } from '../../../../src/adapters/s3/credentials/key-ids.ts'
 import { MAX_EPOCHS } from '../../../../src/adapters/s3/credentials/mint-credentials.ts'
 import { type LockerScope, openSession, sealSession } from '../../../../src/adapters/s3/credentials/session-token.ts'
-import { askCredentials, askKey, done, found, listKeys } from './credentials-house.ts'
+import { askCredentials, askKey, done, found, listKeys } from './credentials-gateway.ts'
 
 forEachDatabase('short-lived S3 credentials', (database) => {
   const operator = ed25519Identity()
   const variables = () => ({ DATABASE_URL: database.url, BASE_URL: 'https://gateway.example' })
-  const house = forAllTests(() => openTestGateway(variables()))
-  const locker = forEachTest(() => house.locker(evmIdentity(), { operators: [operator] }))
+  const instance = forAllTests(() => openTestGateway(variables()))
+  const locker = forEachTest(() => instance.locker(evmIdentity(), { operators: [operator] }))
 
-  const seconds = () => Math.floor(house.clock.now() / 1000)
+  const seconds = () => Math.floor(instance.clock.now() / 1000)
 
   it('ADD-42 are answered with all that a client is set up with, and nothing of them is stored', async () => {
-    const before = await house.gateway.context.database.db.selectFrom('s3_keys').selectAll().execute()
+    const before = await instance.gateway.context.database.db.selectFrom('s3_keys').selectAll().execute()
     const reply = await askCredentials(locker, { access: 'write', prefix: 'photos/', ttl_min: 5 })
     const credentials = done(reply)
     expect(reply.headers.get('cache-control')).toBe('no-store')
@@ -34,12 +34,12 @@ forEachDatabase('short-lived S3 credentials', (database) => {
     expect(credentials).toMatchObject({
       access: 'write',
       prefix: 'photos/',
-      expires_at: new Date(house.clock.now() + 300_000).toISOString().replace('.000', ''),
+      expires_at: new Date(instance.clock.now() + 300_000).toISOString().replace('.000', ''),
       endpoint: 'https://gateway.example/s3',
       region: 'us-east-1',
       bucket: locker.lockerId,
     })
-    expect(await found(house, credentials)).toEqual({
+    expect(await found(instance, credentials)).toEqual({
       accessKeyId: credentials.access_key_id,
       secret: credentials.secret_access_key,
       lockerId: locker.lockerId,
@@ -48,22 +48,22 @@ forEachDatabase('short-lived S3 credentials', (database) => {
       prefix: 'photos/',
       expiresAt: seconds() + 300,
     })
-    expect(await house.gateway.context.database.db.selectFrom('s3_keys').selectAll().execute()).toEqual(before)
+    expect(await instance.gateway.context.database.db.selectFrom('s3_keys').selectAll().execute()).toEqual(before)
   })
 
   it('ADD-42 read the whole locker for an hour unless asked otherwise, for operators too', async () => {
     const credentials = done(await askCredentials(locker, {}, operator))
     const grant = { key: operator.identity, epoch: 0 }
     const scope = { access: 'read', prefix: '', expiresAt: seconds() + 3600, grant }
-    expect(await found(house, credentials)).toMatchObject(scope)
+    expect(await found(instance, credentials)).toMatchObject(scope)
   })
 
   it('ADD-42 expire at their time, with the code that clients know', async () => {
     const credentials = done(await askCredentials(locker, { ttl_min: 1 }))
-    house.clock.advance(59)
-    expect(await found(house, credentials)).not.toBeNull()
-    house.clock.advance(1)
-    await expect(found(house, credentials)).rejects.toMatchObject({ code: 'ExpiredToken' })
+    instance.clock.advance(59)
+    expect(await found(instance, credentials)).not.toBeNull()
+    instance.clock.advance(1)
+    await expect(found(instance, credentials)).rejects.toMatchObject({ code: 'ExpiredToken' })
   })
 
   it('T-95 those that write need an envelope for writing', async () => {
@@ -74,7 +74,7 @@ forEachDatabase('short-lived S3 credentials', (database) => {
 
   it('T-95 strangers and operators of other lockers get none', async () => {
     expectRefusal(await askCredentials(locker, {}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
-    const other = await house.locker(ed25519Identity())
+    const other = await instance.locker(ed25519Identity())
     expectRefusal(await askCredentials(other, {}, operator), 403, 'SIGNATURE_INVALID')
   })
 
@@ -89,12 +89,12 @@ forEachDatabase('short-lived S3 credentials', (database) => {
 
   const restrict = async (restriction: string) => {
     const path = `/v1/internal/operations/lockers/${locker.lockerId}/restriction`
-    done(await house.send('PUT', path, { restriction, reason: 'order 17 of a court' }))
+    done(await instance.send('PUT', path, { restriction, reason: 'order 17 of a court' }))
   }
 
   it('T-95 a frozen locker is read by its owner for a few minutes, and written by nobody', async () => {
     await restrict('frozen')
-    expect(await found(house, done(await askCredentials(locker)))).toMatchObject({ expiresAt: seconds() + 300 })
+    expect(await found(instance, done(await askCredentials(locker)))).toMatchObject({ expiresAt: seconds() + 300 })
     expectRefusal(await askCredentials(locker, { access: 'write' }), 423, 'LOCKER_FROZEN')
     expectRefusal(await askCredentials(locker, {}, operator), 423, 'LOCKER_FROZEN')
   })
@@ -106,30 +106,30 @@ forEachDatabase('short-lived S3 credentials', (database) => {
   })
 })
 
-async function openHouse(variables: Record<string, string>) {
-  const house = await openTestGateway(variables)
-  onTestFinished(house.close)
-  return { house, locker: await house.locker(ed25519Identity()) }
+async function openInstance(variables: Record<string, string>) {
+  const instance = await openTestGateway(variables)
+  onTestFinished(instance.close)
+  return { instance, locker: await instance.locker(ed25519Identity()) }
 }
 
-it('T-96 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
-  const { house, locker } = await openHouse({ S3: 'off' })
+it('T-93 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
+  const { instance, locker } = await openInstance({ S3: 'off' })
   expectRefusal(await askCredentials(locker), 501, 'S3_DISABLED')
   expectRefusal(await askKey(locker), 501, 'S3_DISABLED')
   expect(await listKeys(locker)).toEqual([])
-  const { status, headers } = await fetch(`${house.gateway.url}/s3/${locker.lockerId}`)
+  const { status, headers } = await fetch(`${instance.gateway.url}/s3/${locker.lockerId}`)
   expect([status, headers.get('content-type')]).toEqual([404, expect.stringContaining('json')])
 })
 
 it('ADD-42 clients are told the host and the region of the door', async () => {
   const door = { S3: 'on,host=s3.gateway.example,region=eu-central-1' }
-  const { locker } = await openHouse({ BASE_URL: 'https://gateway.example:8443', ...door })
+  const { locker } = await openInstance({ BASE_URL: 'https://gateway.example:8443', ...door })
   const told = { endpoint: 'https://s3.gateway.example:8443', region: 'eu-central-1' }
   expect(done(await askCredentials(locker))).toMatchObject(told)
 })
 
 it('LIM-11 asking for credentials counts for the limit of the signer', async () => {
-  const { locker } = await openHouse({ RATE_LIMITS: 'signer=1/min' })
+  const { locker } = await openInstance({ RATE_LIMITS: 'signer=1/min' })
   done(await askCredentials(locker))
   expectRefusal(await askCredentials(locker), 429, 'RATE_LIMITED')
 })

@@ -26,11 +26,11 @@ import {
   expectS3Error,
   type GivenCredentials as Given,
   objectsOf,
-  openS3House,
+  openS3Gateway,
   putInHalves,
   s3Client,
   sendSigned,
-} from '../s3-house.ts'
+} from '../s3-gateway.ts'
 import {
   askKey,
   askWalletCredentials,
@@ -43,7 +43,7 @@ import {
   listWalletKeys,
   revokeKey,
   revokeWalletKey,
-} from './credentials-house.ts'
+} from './credentials-gateway.ts'
 
 const DAY = 86_400
 
@@ -51,11 +51,14 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)
   const log = createLog('info', { write, writeSoon: () => {}, flush: () => {} })
-  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url, RATE_LIMITS: 'address=0/min' }, { log }))
+  const instance = forAllTests(() =>
+    openS3Gateway({ DATABASE_URL: database.url, RATE_LIMITS: 'address=0/min' }, { log }),
+  )
   const wallet = forEachTest(async () => ({ ...evmIdentity() }))
-  const named = (...tags: string[]) => house.locker(wallet, { tags })
+  const named = (...tags: string[]) => instance.locker(wallet, { tags })
 
-  const clientOf = (given: Given) => s3Client(house.s3Url, given, { systemClockOffset: house.clock.now() - Date.now() })
+  const clientOf = (given: Given) =>
+    s3Client(instance.s3Url, given, { systemClockOffset: instance.clock.now() - Date.now() })
   const objects = (given: Given, name: string) => objectsOf({ name, client: clientOf(given) })
   const read = async (given: Given, bucket: string, key = 'a') => (await objects(given, bucket).bytesOf(key)).toString()
   const bucketsOf = async (given: Given) => {
@@ -66,13 +69,13 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     done(await locker.call<object>(['locker:admin'], 'POST', '/revoke', {}))
   const restrict = async ({ lockerId }: TestLocker, restriction: string) => {
     const path = `/v1/internal/operations/lockers/${lockerId}/restriction`
-    done(await house.send<object>('PUT', path, { restriction, reason: 'order 17 of a court' }))
+    done(await instance.send<object>('PUT', path, { restriction, reason: 'order 17 of a court' }))
   }
 
   const given = {
-    key: async (body: object = {}) => done(await askWalletKey(house, wallet, body)) as Given,
+    key: async (body: object = {}) => done(await askWalletKey(instance, wallet, body)) as Given,
     session: async (body: object = {}) =>
-      done(await askWalletCredentials(house, wallet, { access: 'write', ...body })) as Given,
+      done(await askWalletCredentials(instance, wallet, { access: 'write', ...body })) as Given,
   }
   const KINDS = ['key', 'session'] as const
 
@@ -94,7 +97,7 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
       expect(await bucketsOf(held)).toContain('later')
       await objects(held, 'later').put('b', 'new')
       expect(await read(held, later.lockerId, 'b')).toBe('new')
-      const listed = await sendSigned(house, held, 'GET', '/s3?prefix=pho')
+      const listed = await sendSigned(instance, held, 'GET', '/s3?prefix=pho')
       expect(listed.text.match(/<Name>/g)).toHaveLength(1)
       expect(listed.text).not.toContain(wallet.identity)
     },
@@ -107,36 +110,36 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     const ids = [...twins, ...odd].map(({ lockerId }) => lockerId)
     expect(await bucketsOf(held)).toEqual(ids.sort())
     for (const name of ['twin', 'Photos%202026', '10.0.0.1', 'ab', 'photos', 'TWIN'])
-      expect(await sendSigned(house, held, 'HEAD', `/s3/${name}`), name).toMatchObject({ status: 403 })
-    for (const id of ids) expect(await sendSigned(house, held, 'HEAD', `/s3/${id}`)).toMatchObject({ status: 200 })
+      expect(await sendSigned(instance, held, 'HEAD', `/s3/${name}`), name).toMatchObject({ status: 403 })
+    for (const id of ids) expect(await sendSigned(instance, held, 'HEAD', `/s3/${id}`)).toMatchObject({ status: 200 })
   })
 
-  it('T-95 T-96 nothing of others is listed or opened, not even what the wallet operates', async () => {
+  it('T-95 T-93 nothing of others is listed or opened, not even what the wallet operates', async () => {
     const owner = ed25519Identity()
-    const own = await house.locker(owner, { tags: ['name:own'] })
-    const planted = await house.locker(ed25519Identity(), { operators: [owner], tags: ['name:photos'] })
-    const held = done(await askWalletKey(house, owner)) as Given
+    const own = await instance.locker(owner, { tags: ['name:own'] })
+    const planted = await instance.locker(ed25519Identity(), { operators: [owner], tags: ['name:photos'] })
+    const held = done(await askWalletKey(instance, owner)) as Given
     expect(await bucketsOf(held)).toEqual(['own'])
     const answers = []
     for (const bucket of [planted.lockerId, 'photos', 'locker_000000000000', '%00', 'locker_%00', `own%00`, '%27--'])
-      answers.push(await sendSigned(house, held, 'GET', `/s3/${bucket}/a`))
+      answers.push(await sendSigned(instance, held, 'GET', `/s3/${bucket}/a`))
     for (const { status, text } of answers) {
       expect([status, /<Code>\w+<\/Code><Message>.*<\/Hint>/.exec(text)?.[0]]).toEqual([
         403,
         /<Code>\w+<\/Code><Message>.*<\/Hint>/.exec(answers[0]!.text)?.[0],
       ])
     }
-    expect(await sendSigned(house, held, 'HEAD', `/s3/${own.lockerId}`)).toMatchObject({ status: 200 })
+    expect(await sendSigned(instance, held, 'HEAD', `/s3/${own.lockerId}`)).toMatchObject({ status: 200 })
   })
 
-  it('ADD-44 T-96 buckets are neither made nor deleted, and one that is there is made again', async () => {
+  it('ADD-44 T-93 buckets are neither made nor deleted, and one that is there is made again', async () => {
     await named('name:photos')
     const client = clientOf(await given.key())
     await client.send(new CreateBucketCommand({ Bucket: 'photos' }))
     expect(await client.send(new HeadBucketCommand({ Bucket: 'photos' }))).toMatchObject({ BucketRegion: 'us-east-1' })
     await expectS3Error(client.send(new CreateBucketCommand({ Bucket: 'new-bucket' })), 403, 'AccessDenied')
     await expectS3Error(client.send(new DeleteBucketCommand({ Bucket: 'photos' })), 501, 'NotImplemented')
-    const refused = await sendSigned(house, await given.key(), 'PUT', '/s3/new-bucket')
+    const refused = await sendSigned(instance, await given.key(), 'PUT', '/s3/new-bucket')
     expect(refused.text).toContain('svc buy --name')
   })
 
@@ -145,37 +148,37 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     await from.put('a', 'bytes')
     const held = await given.key()
     const copy = (source: string, who: Given, bucket = 'into') =>
-      sendSigned(house, who, 'PUT', `/s3/${bucket}/a`, { headers: { 'x-amz-copy-source': source } })
+      sendSigned(instance, who, 'PUT', `/s3/${bucket}/a`, { headers: { 'x-amz-copy-source': source } })
     expect(await copy('from/a', held)).toMatchObject({ status: 200 })
     expect(await read(held, 'into')).toBe('bytes')
     expect(await copy(`${from.lockerId}/a`, held)).toMatchObject({ status: 200 })
-    await sendSigned(house, held, 'PUT', '/s3/from/d/', { body: '' })
+    await sendSigned(instance, held, 'PUT', '/s3/from/d/', { body: '' })
     const folder = { headers: { 'x-amz-copy-source': 'from/d/' } }
-    expect(await sendSigned(house, held, 'PUT', '/s3/into/d/', folder)).toMatchObject({ status: 200 })
+    expect(await sendSigned(instance, held, 'PUT', '/s3/into/d/', folder)).toMatchObject({ status: 200 })
     const ofOne = done(await askKey(to)) as Given
     expect(await copy(`${from.lockerId}/a`, ofOne, to.lockerId)).toMatchObject({ status: 403, code: 'AccessDenied' })
     await revokeAll(from)
     expect(await copy('from/a', held)).toMatchObject({ status: 403, code: 'AccessDenied' })
   })
 
-  it('ADD-42 ADD-54 the owner makes, lists and revokes keys; each is a line of the log', async () => {
+  it('ADD-42 the owner makes, lists and revokes keys; each is a line of the log', async () => {
     const locker = await named()
-    const made = done(await askWalletKey(house, wallet))
+    const made = done(await askWalletKey(instance, wallet))
     expect(schemaCheck(createWalletS3Key.responses[200])(made)).toBeNull()
     const { secret_access_key, endpoint: _, region: _region, ...shown } = made
     expect(shown).toMatchObject({ name: 'backup', access: 'write', last_used_at: null })
-    const listed = await callWallet(house, wallet, ['GET', '/v1/s3/keys'])
+    const listed = await callWallet(instance, wallet, ['GET', '/v1/s3/keys'])
     expect(schemaCheck(listWalletS3Keys.responses[200])(listed.body)).toBeNull()
     expect(listed.body).toEqual({ wallet: wallet.identity, keys: [shown], count: 1 })
     expect(await listKeys(locker)).toEqual([])
     expectRefusal(await revokeKey(locker, shown.access_key_id), 404, 'S3_KEY_NOT_FOUND')
     await bucketsOf(made)
-    await expect.poll(async () => (await listWalletKeys(house, wallet))[0]?.last_used_at).not.toBeNull()
-    const revoked = await revokeWalletKey(house, wallet, shown.access_key_id)
+    await expect.poll(async () => (await listWalletKeys(instance, wallet))[0]?.last_used_at).not.toBeNull()
+    const revoked = await revokeWalletKey(instance, wallet, shown.access_key_id)
     expect(schemaCheck(revokeWalletS3Key.responses[200])(done(revoked))).toBeNull()
-    expect(await listWalletKeys(house, wallet)).toEqual([])
+    expect(await listWalletKeys(instance, wallet)).toEqual([])
     await expectS3Error(bucketsOf(made), 403, 'InvalidAccessKeyId')
-    expectRefusal(await revokeWalletKey(house, wallet, shown.access_key_id), 404, 'S3_KEY_NOT_FOUND')
+    expectRefusal(await revokeWalletKey(instance, wallet, shown.access_key_id), 404, 'S3_KEY_NOT_FOUND')
     const logged = lines.map((line) => JSON.parse(line)).filter((line) => line.access_key_id === shown.access_key_id)
     expect(logged.map(({ msg, wallet }) => [msg, wallet])).toEqual([
       ['an S3 key of a wallet was made', wallet.identity],
@@ -186,38 +189,38 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
 
   it('T-95 only the wallet makes, sees and revokes its keys, and keys of lockers are none of them', async () => {
     const locker = await named()
-    const { access_key_id } = done(await askWalletKey(house, wallet))
+    const { access_key_id } = done(await askWalletKey(instance, wallet))
     const stranger = ed25519Identity()
-    expectRefusal(await askWalletKey(house, wallet, {}, stranger), 403, 'SIGNATURE_INVALID')
-    const list = callWallet(house, wallet, ['GET', '/v1/s3/keys'], { who: stranger })
+    expectRefusal(await askWalletKey(instance, wallet, {}, stranger), 403, 'SIGNATURE_INVALID')
+    const list = callWallet(instance, wallet, ['GET', '/v1/s3/keys'], { who: stranger })
     expectRefusal(await list, 403, 'SIGNATURE_INVALID')
-    await house.locker(stranger)
-    expectRefusal(await revokeWalletKey(house, stranger, access_key_id), 404, 'S3_KEY_NOT_FOUND')
+    await instance.locker(stranger)
+    expectRefusal(await revokeWalletKey(instance, stranger, access_key_id), 404, 'S3_KEY_NOT_FOUND')
     const ofLocker = done(await askKey(locker))
     for (const id of [ofLocker.access_key_id, 'x', 'SVCK', '__proto__'])
-      expectRefusal(await revokeWalletKey(house, wallet, id), 404, 'S3_KEY_NOT_FOUND')
-    expect(await listWalletKeys(house, wallet)).toHaveLength(1)
+      expectRefusal(await revokeWalletKey(instance, wallet, id), 404, 'S3_KEY_NOT_FOUND')
+    expect(await listWalletKeys(instance, wallet)).toHaveLength(1)
     expect(await listKeys(locker)).toHaveLength(1)
   })
 
   it('T-95 a wallet without a locker gets none, and strangers cannot fill the table', async () => {
-    expectRefusal(await askWalletKey(house, wallet), 404, 'locker_not_found')
-    expectRefusal(await askWalletCredentials(house, wallet, {}), 404, 'locker_not_found')
+    expectRefusal(await askWalletKey(instance, wallet), 404, 'locker_not_found')
+    expectRefusal(await askWalletCredentials(instance, wallet, {}), 404, 'locker_not_found')
   })
 
   it('T-95 a wallet has at most 100 keys, even if more are asked for at once', async () => {
     await named()
-    const asked = await Promise.all(Array.from({ length: 105 }, () => askWalletKey(house, wallet)))
+    const asked = await Promise.all(Array.from({ length: 105 }, () => askWalletKey(instance, wallet)))
     const byStatus = Object.groupBy(asked, ({ status }) => status)
     expect([byStatus[200]?.length, byStatus[409]?.length]).toEqual([100, 5])
-    expectRefusal(await askWalletKey(house, wallet), 409, 'S3_KEY_LIMIT_EXCEEDED')
-    const [first] = await listWalletKeys(house, wallet)
-    done(await revokeWalletKey(house, wallet, first!.access_key_id))
-    done(await askWalletKey(house, wallet, { expires_in_days: 1 }))
-    house.clock.advance(30 * DAY)
-    expect(await listWalletKeys(house, wallet)).toEqual([])
-    done(await askWalletKey(house, wallet))
-    house.clock.advance(-30 * DAY)
+    expectRefusal(await askWalletKey(instance, wallet), 409, 'S3_KEY_LIMIT_EXCEEDED')
+    const [first] = await listWalletKeys(instance, wallet)
+    done(await revokeWalletKey(instance, wallet, first!.access_key_id))
+    done(await askWalletKey(instance, wallet, { expires_in_days: 1 }))
+    instance.clock.advance(30 * DAY)
+    expect(await listWalletKeys(instance, wallet)).toEqual([])
+    done(await askWalletKey(instance, wallet))
+    instance.clock.advance(-30 * DAY)
   })
 
   it.each([
@@ -227,18 +230,18 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     ['another access', { access: 'admin' }],
   ])('T-95 a key with %s is refused', async (_, changes) => {
     await named()
-    expectRefusal(await askWalletKey(house, wallet, { ...KEY, ...changes }), 422, 'validation_error')
+    expectRefusal(await askWalletKey(instance, wallet, { ...KEY, ...changes }), 422, 'validation_error')
   })
 
   it('ADD-42 T-95 credentials for an hour are of their form, and write only if they were signed for that', async () => {
     await named()
-    const credentials = done(await askWalletCredentials(house, wallet, { ttl_min: 5 }))
+    const credentials = done(await askWalletCredentials(instance, wallet, { ttl_min: 5 }))
     expect(schemaCheck(mintWalletS3Credentials.responses[200])(credentials)).toBeNull()
-    const expiresAt = Math.floor(house.clock.now() / 1000) + 300
-    expect(await found(house, credentials)).toMatchObject({ wallet: wallet.identity, access: 'read', expiresAt })
+    const expiresAt = Math.floor(instance.clock.now() / 1000) + 300
+    expect(await found(instance, credentials)).toMatchObject({ wallet: wallet.identity, access: 'read', expiresAt })
     const ops = ['locker:read']
     const body = { access: 'write' }
-    const refused = await callWallet(house, wallet, ['POST', '/v1/s3/credentials'], { ops, body })
+    const refused = await callWallet(instance, wallet, ['POST', '/v1/s3/credentials'], { ops, body })
     expectRefusal(refused, 403, 'MISSING_OPS')
   })
 
@@ -270,11 +273,11 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     },
   )
 
-  it('T-95 T-96 a frozen locker gives no new access that lasts, and one that was taken down opens to none', async () => {
+  it('T-95 T-93 a frozen locker gives no new access that lasts, and one that was taken down opens to none', async () => {
     const locker = await named('name:photos')
     await locker.put('a', 'bytes')
     const before = await given.key()
-    house.clock.advance(1)
+    instance.clock.advance(1)
     await restrict(locker, 'frozen')
     expect(await read(before, 'photos')).toBe('bytes')
     await expectS3Error(objects(before, 'photos').put('a', 'x'), 403, 'AccessDenied')
@@ -297,13 +300,13 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     ['a longer life', { expires_at: 9_000_000_000 }],
   ])('T-95 a row that was changed in the database for %s has another secret', async (_, changes) => {
     await named()
-    const made = done(await askWalletKey(house, wallet, { access: 'read' }))
-    const { db } = house.gateway.context.database
+    const made = done(await askWalletKey(instance, wallet, { access: 'read' }))
+    const { db } = instance.gateway.context.database
     await writable(db).updateTable('s3_keys').set(changes).where('access_key_id', '=', made.access_key_id).execute()
-    expect((await found(house, made))?.secret).not.toBe(made.secret_access_key)
+    expect((await found(instance, made))?.secret).not.toBe(made.secret_access_key)
   })
 
-  it('T-110 T-167 a key that is revoked before the last byte of an upload stores nothing in any locker', async () => {
+  it('T-36 a key that is revoked before the last byte of an upload stores nothing in any locker', async () => {
     const lockers = [await named('name:one'), await named('name:two')]
     const [held, other] = [await given.key(), await given.key()]
     const Key = 'late'
@@ -320,13 +323,13 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     ])
     const letIn = targets.map(() => Promise.withResolvers<void>())
     const sent = targets.map((target, i) =>
-      putInHalves(house, held, target, async () => {
+      putInHalves(instance, held, target, async () => {
         letIn[i]!.resolve()
         await revoked.promise
       }),
     )
     await Promise.all(letIn.map(({ promise }) => promise))
-    done(await revokeWalletKey(house, wallet, (held as { access_key_id: string }).access_key_id))
+    done(await revokeWalletKey(instance, wallet, (held as { access_key_id: string }).access_key_id))
     revoked.resolve()
     for (const answer of await Promise.all(sent))
       expect(answer).toMatchObject({ status: 403, text: expect.stringContaining('AccessDenied') })

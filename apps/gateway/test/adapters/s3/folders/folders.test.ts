@@ -6,13 +6,13 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { MAX_FOLDERS } from '../../../../src/adapters/s3/folders/folders.ts'
 import { lockerRow, storeFile } from '../../../files/files.ts'
-import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
+import { expectS3Error, objectsOf, openS3Gateway } from '../s3-gateway.ts'
 
 const NO_BYTES = '"e3b0c44298fc1c149afbf4c8996fb924-1"'
 
 forEachDatabase('folders of S3', (database) => {
-  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
-  const bucket = forEachTest(() => house.bucket())
+  const instance = forAllTests(() => openS3Gateway({ DATABASE_URL: database.url }))
+  const bucket = forEachTest(() => instance.bucket())
   const objects = objectsOf(bucket)
   const { copy, get, head, remove } = objects
   const put = (Key: string, more: object = {}) => objects.put(Key, '', { ContentLength: 0, ...more })
@@ -32,7 +32,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await Body!.transformToString()).toBe('')
     const Bucket = bucket.name
     expect(await bucket.client.send(new GetObjectAclCommand({ Bucket, Key: 'dir/' }))).toHaveProperty('Grants')
-    await storeFile(house, bucket.locker, 'dir/file', 'x')
+    await storeFile(instance, bucket.locker, 'dir/file', 'x')
     expect(await list({ Prefix: 'dir' })).toEqual(['dir/', 'dir/file'])
     expect(await list({ Prefix: 'dir', Delimiter: '/' })).toEqual(['prefix dir/'])
     expect(await list({ Prefix: 'dir/', Delimiter: '/' })).toEqual(['dir/', 'dir/file'])
@@ -49,11 +49,11 @@ forEachDatabase('folders of S3', (database) => {
   })
 
   it('ADD-44 a folder is no file, and changes no manifest', async () => {
-    const before = await lockerRow(house, bucket.locker)
+    const before = await lockerRow(instance, bucket.locker)
     await put('quiet/')
     await put('quiet/', { Metadata: { a: 'b' } })
     expect((await head('quiet/')).Metadata).toEqual({ a: 'b' })
-    expect(await lockerRow(house, bucket.locker)).toEqual(before)
+    expect(await lockerRow(instance, bucket.locker)).toEqual(before)
     const { body } = await bucket.locker.call<{ files: { filename: string }[] }>(['locker:list'], 'GET', '/files')
     expect(body.files.map(({ filename }) => filename)).not.toContain('quiet/')
   })
@@ -69,13 +69,13 @@ forEachDatabase('folders of S3', (database) => {
     await expectS3Error(copy('nowhere/', 'to/'), 404, 'NoSuchKey')
     await expectS3Error(copy('from/', 'to/', { CopySourceIfMatch: '"other"' }), 412, 'PreconditionFailed')
     await expectS3Error(copy('from/', 'file'), 404, 'NoSuchKey')
-    await storeFile(house, bucket.locker, 'full', 'bytes')
+    await storeFile(instance, bucket.locker, 'full', 'bytes')
     await expectS3Error(copy('full', 'to/'), 400, 'InvalidArgument')
   })
 
   it('ADD-44 deletes folders together with files', async () => {
     await put('many/')
-    await storeFile(house, bucket.locker, 'many/1', 'x')
+    await storeFile(instance, bucket.locker, 'many/1', 'x')
     const Objects = [{ Key: 'many/' }, { Key: 'many/1' }, { Key: 'many/none/' }]
     const all = new DeleteObjectsCommand({ Bucket: bucket.name, Delete: { Objects } })
     const { Deleted, Errors } = await bucket.client.send(all)
@@ -94,7 +94,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await conditional({ 'if-match': '"other"' })).toMatchObject({ status: 412, code: 'PreconditionFailed' })
   })
 
-  it('T-97 a folder has no bytes, and a name that a file could be in', async () => {
+  it('T-10 a folder has no bytes, and a name that a file could be in', async () => {
     for (const Body of ['x', Buffer.alloc(1_000_000)]) {
       const refused = await bucket.send('PUT', 'full/', { body: Body })
       expect(refused).toMatchObject({ status: 400, code: 'InvalidArgument' })
@@ -108,7 +108,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await list({ Prefix: 'a' })).toEqual([])
   })
 
-  it('T-97 folders are written by keys that may write there, while they are good', async () => {
+  it('T-10 folders are written by keys that may write there, while they are good', async () => {
     await put('kept/')
     const as = async (scope: object) => objectsOf({ name: bucket.name, client: await bucket.clientWith({}, scope) })
     const [reader, scoped] = [await as({ access: 'read' }), await as({ prefix: 'mine/' })]
@@ -121,8 +121,8 @@ forEachDatabase('folders of S3', (database) => {
     expect(await head('kept/')).toHaveProperty('ETag')
   })
 
-  it('T-97 a locker has a limited number of folders', async () => {
-    const { db } = house.gateway.context.database
+  it('T-10 a locker has a limited number of folders', async () => {
+    const { db } = instance.gateway.context.database
     await sql`insert into s3_folders (locker_id, folder, content_type, created_at)
       with recursive counted(i) as (select 1 union all select i + 1 from counted where i < ${sql.lit(MAX_FOLDERS - 1)})
       select ${bucket.name}, 'f' || i || '/', 'text/plain', 0 from counted`.execute(writable(db))

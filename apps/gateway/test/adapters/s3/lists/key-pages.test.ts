@@ -74,7 +74,7 @@ forEachDatabase('pages of keys', (database) => {
     }
   }
 
-  it('T-97 ADD-44 has the keys and common prefixes that S3 has, page by page, for any keys, prefix and delimiter', {
+  it('T-10 ADD-44 has the keys and common prefixes that S3 has, page by page, for any keys, prefix and delimiter', {
     tags: ['nightly'],
   }, async () => {
     const names = fc.uniqueArray(
@@ -99,7 +99,7 @@ forEachDatabase('pages of keys', (database) => {
     )
   })
 
-  it('T-97 passes over any number of names that wait for bytes', { tags: ['nightly'] }, async () => {
+  it('T-10 passes over any number of names that wait for bytes', { tags: ['nightly'] }, async () => {
     const number = (i: number) => String(i).padStart(5, '0')
     const waiting = Array.from({ length: 21_000 }, (_, i) => `${i < 20_500 ? 'a/' : ''}${number(i)}`)
     const keys = ['a/20499.txt', 'a/z', 'b', 'b/1', 'c/', '20600.txt'].sort(byBytes)

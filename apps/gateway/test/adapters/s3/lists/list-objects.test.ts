@@ -10,7 +10,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { storeFile } from '../../../files/files.ts'
-import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
+import { expectS3Error, objectsOf, openS3Gateway } from '../s3-gateway.ts'
 
 const byBytes = (a = '', b = '') => Buffer.compare(Buffer.from(a), Buffer.from(b))
 const KEYS = ['a+b/c d', 'a/1.txt', 'a/2&3.txt', 'a/b/<4>', 'a%2Fb', 'é/ü', '\u{10ffff}', '\u{1f600}/x'].toSorted(
@@ -18,10 +18,10 @@ const KEYS = ['a+b/c d', 'a/1.txt', 'a/2&3.txt', 'a/b/<4>', 'a%2Fb', 'é/ü', '\
 )
 
 forEachDatabase('lists of S3', (database) => {
-  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
+  const instance = forAllTests(() => openS3Gateway({ DATABASE_URL: database.url }))
   const bucket = forAllTests(async () => {
-    const made = await house.bucket()
-    for (const key of KEYS) await storeFile(house, made.locker, key, key)
+    const made = await instance.bucket()
+    for (const key of KEYS) await storeFile(instance, made.locker, key, key)
     await made.locker.call(['locker:write'], 'POST', '/files', { filename: 'a/waits for bytes' })
     return made
   })
@@ -45,7 +45,7 @@ forEachDatabase('lists of S3', (database) => {
       Key: KEYS[0],
       Size: KEYS[0]!.length,
       ETag: expect.stringMatching(/^"[0-9a-f]{32}-1"$/),
-      LastModified: new Date(Math.floor(house.clock.now() / 1000) * 1000),
+      LastModified: new Date(Math.floor(instance.clock.now() / 1000) * 1000),
       StorageClass: 'STANDARD',
       ChecksumAlgorithm: ['SHA256'],
       ChecksumType: 'FULL_OBJECT',
@@ -125,11 +125,11 @@ forEachDatabase('lists of S3', (database) => {
     'continuation-token=1&list-type=2',
     'continuation-token=1_w&list-type=2',
     'continuation-token=2YQ&list-type=2',
-  ])('T-97 refuses a list with %s', async (query) => {
+  ])('T-10 refuses a list with %s', async (query) => {
     expect(await bucket.send('GET', `?${query}`)).toMatchObject({ status: 400, code: 'InvalidArgument' })
   })
 
-  it('T-97 a key for a part of the bucket lists that part only', async () => {
+  it('T-10 a key for a part of the bucket lists that part only', async () => {
     const client = await bucket.clientWith({}, { prefix: 'a/', access: 'read' })
     const list = (input: object) => client.send(new ListObjectsV2Command({ Bucket: bucket.name, ...input }))
     expect(keysOf(await list({ Prefix: 'a/b' }))).toEqual(['a/b/<4>'])
@@ -142,9 +142,9 @@ forEachDatabase('lists of S3', (database) => {
   })
 
   it('ADD-44 lists a file with the tag that reading or writing it has, confirmed or not', async () => {
-    const other = await house.bucket()
+    const other = await instance.bucket()
     const { head, put } = objectsOf(other)
-    await storeFile(house, other.locker, 'unconfirmed', 'bytes', { isConfirmed: false })
+    await storeFile(instance, other.locker, 'unconfirmed', 'bytes', { isConfirmed: false })
     const [read, written] = [await head('unconfirmed'), await put('new', 'x')]
     const { Contents } = await v2({}, other)
     expect(Contents).toMatchObject([

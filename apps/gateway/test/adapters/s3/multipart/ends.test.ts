@@ -15,14 +15,14 @@ import { expect, it, onTestFinished } from 'vitest'
 import { sweepSessions } from '../../../../src/files/parts/close-session.ts'
 import { createSessionFinalizer } from '../../../../src/files/parts/finalize-session.ts'
 import { startGatewayProcess } from '../../../gateway-process.ts'
-import { askCredentials, askKey, done, revokeKey } from '../credentials/credentials-house.ts'
-import { expectS3Error, openS3House, putInHalves, s3Client } from '../s3-house.ts'
-import { PART, uploadHouse } from './upload-house.ts'
+import { askCredentials, askKey, done, revokeKey } from '../credentials/credentials-gateway.ts'
+import { expectS3Error, openS3Gateway, putInHalves, s3Client } from '../s3-gateway.ts'
+import { PART, uploadGateway } from './upload-gateway.ts'
 
 const nightly = { tags: ['nightly'] }
 
 forEachDatabase('ends of S3 uploads', (database) => {
-  const { storage, house, bucket, begin, rows, bytesOf } = uploadHouse(database)
+  const { storage, instance, bucket, begin, rows, bytesOf } = uploadGateway(database)
 
   type Begun = Pick<Awaited<ReturnType<typeof begin>>, 'of'>
 
@@ -34,7 +34,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     return { ...upload, parts, complete: () => upload.complete(parts, numbers) }
   }
   const putLate = ({ of }: Begun, between: () => Promise<unknown>, credentials = bucket.credentials) =>
-    putInHalves(house, credentials, `/s3/${of.Bucket}/${of.Key}?partNumber=2&uploadId=${of.UploadId}`, between)
+    putInHalves(instance, credentials, `/s3/${of.Bucket}/${of.Key}?partNumber=2&uploadId=${of.UploadId}`, between)
   const expectStored = async ({ of, parts }: Begun & { parts: Buffer[] }) =>
     expect((await bytesOf(of.Key)).equals(Buffer.concat(parts))).toBe(true)
 
@@ -44,7 +44,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     expect(Uploads.map(({ Key }) => Key)).toEqual(open)
   }
   async function expectSwept(...uploads: Begun[]): Promise<void> {
-    await sweepSessions(house.gateway.context)
+    await sweepSessions(instance.gateway.context)
     const ids = uploads.map(({ of }) => of.UploadId)
     expect(await rows('upload_parts').where('session_id', 'in', ids).execute()).toEqual([])
   }
@@ -54,21 +54,21 @@ forEachDatabase('ends of S3 uploads', (database) => {
     const { call } = bucket.locker
     await call(['locker:admin'], 'POST', '/operators', { pubkey: operator.identity })
     const given = done(await askCredentials(bucket.locker, { access: 'write' }, operator))
-    const [theirs, own] = [await begin('theirs', {}, s3Client(house.s3Url, given)), await begin('own')]
+    const [theirs, own] = [await begin('theirs', {}, s3Client(instance.s3Url, given)), await begin('own')]
     const remove = () => call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)
     expect(await putLate(own, remove, given)).toMatchObject({ status: 403, text: expect.stringContaining('Denied') })
     expect((await own.list()).Parts ?? []).toEqual([])
     await expectEnded([theirs], ['own'])
   })
 
-  it('T-167 what was begun with a long-lived key ends when that is revoked', nightly, async () => {
+  it('T-36 what was begun with a long-lived key ends when that is revoked', nightly, async () => {
     const key = done(await askKey(bucket.locker))
-    const client = s3Client(house.s3Url, key)
+    const client = s3Client(instance.s3Url, key)
     const beginWithKey = (name: string) => beginWithParts(name, [1, 2], client)
     const [idle, completed] = [await beginWithKey('idle'), await beginWithKey('completed')]
     const own = await begin('own')
     // It is revoked while the provider puts the parts together.
-    const { context } = house.gateway
+    const { context } = instance.gateway
     const named: typeof context.providers.named = (name) => {
       const provider = context.providers.named(name)
       const complete: ObjectParts['complete'] = async (...parts) => {
@@ -90,9 +90,9 @@ forEachDatabase('ends of S3 uploads', (database) => {
     await aborted.abort()
     for (const ask of [aborted.abort, aborted.list, () => aborted.put(3, randomBytes(1))])
       await expectS3Error(ask(), 404, 'NoSuchUpload')
-    house.clock.advance(7 * 86_400)
-    onTestFinished(() => void house.clock.advance(-7 * 86_400))
-    const later = () => s3Client(house.s3Url, key, { systemClockOffset: house.clock.now() - Date.now() })
+    instance.clock.advance(7 * 86_400)
+    onTestFinished(() => void instance.clock.advance(-7 * 86_400))
+    const later = () => s3Client(instance.s3Url, key, { systemClockOffset: instance.clock.now() - Date.now() })
     await expectEnded([expired], [], later)
     await expectSwept(aborted, expired)
   })
@@ -109,7 +109,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     await expectStored(upload)
   })
 
-  it('T-110 a part that comes while its upload is completed is refused, and no part of the file', nightly, async () => {
+  it('T-98 a part that comes while its upload is completed is refused, and no part of the file', nightly, async () => {
     const upload = await beginWithParts('a')
     const late = await putLate(upload, upload.complete)
     expect(late).toMatchObject({ status: 404, text: expect.stringContaining('NoSuchUpload') })
@@ -117,13 +117,13 @@ forEachDatabase('ends of S3 uploads', (database) => {
   })
 })
 
-it('T-110 parts that were acknowledged survive the process, and the upload is completed with them', {
+it('T-50 parts that were acknowledged survive the process, and the upload is completed with them', {
   tags: ['nightly'],
 }, async () => {
-  const house = await openS3House()
-  onTestFinished(() => house.close())
-  const { client, clientWith, name: Bucket } = await house.bucket()
-  const { dataDir, storage } = house.gateway.context.config
+  const instance = await openS3Gateway()
+  onTestFinished(() => instance.close())
+  const { client, clientWith, name: Bucket } = await instance.bucket()
+  const { dataDir, storage } = instance.gateway.context.config
   const variables = { DATA_DIR: dataDir, STORAGE_DIR: storage.localFolder, RUN_JOBS: 'false' }
   const other = await startGatewayProcess(variables)
   const doomed = await clientWith({ endpoint: `${other.url}/s3` })

@@ -10,11 +10,11 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { lockerRow } from '../../../files/files.ts'
 import { rowOf, sha256 } from '../../http/transfers.ts'
-import { expectS3Error } from '../s3-house.ts'
-import { etagOf, PART, uploadHouse } from './upload-house.ts'
+import { expectS3Error } from '../s3-gateway.ts'
+import { etagOf, PART, uploadGateway } from './upload-gateway.ts'
 
 forEachDatabase('uploads of S3 in parts', (database) => {
-  const { storage, house, bucket, begin, rows, bytesOf } = uploadHouse(database)
+  const { storage, instance, bucket, begin, rows, bytesOf } = uploadGateway(database)
   const heldObjects = async () => (await rows('objects').where('state', '=', 'held').execute()).length
 
   it('T-98 ADD-45 lib-storage uploads a buffer in parts, which are written once and never read', async () => {
@@ -29,7 +29,7 @@ forEachDatabase('uploads of S3 in parts', (database) => {
     expect(await heldObjects()).toBe(before + 1)
     const hashed = { content_hash: `sha256:${sha256(bytes)}`, hash_recorded_at: expect.any(String) }
     const row = { content_type: 'image/png', size_bytes: bytes.length, ...hashed }
-    expect(await rowOf(house, bucket.locker, 'large.bin')).toMatchObject(row)
+    expect(await rowOf(instance, bucket.locker, 'large.bin')).toMatchObject(row)
     const head = await bucket.client.send(new HeadObjectCommand(of))
     expect(head).toMatchObject({ ETag: etagOf(bytes), ContentLength: bytes.length, Metadata: { colour: 'red' } })
     expect((await bytesOf('large.bin')).equals(bytes)).toBe(true)
@@ -70,7 +70,7 @@ forEachDatabase('uploads of S3 in parts', (database) => {
     answers.push(await upload.complete([bytes]))
     for (const answer of answers) expect(answer).toEqual({ ...answers[0], $metadata: answer.$metadata })
     const changedOnce = { file_count: 1, manifest_version: 1 }
-    expect(await lockerRow(house, bucket.locker)).toMatchObject(changedOnce)
+    expect(await lockerRow(instance, bucket.locker)).toMatchObject(changedOnce)
     for (const late of [() => upload.complete([bytes], [2]), () => upload.put(1, bytes), upload.abort])
       await expectS3Error(late(), 404, 'NoSuchUpload')
   })
@@ -103,7 +103,7 @@ forEachDatabase('uploads of S3 in parts', (database) => {
     expect(first).toMatchObject({ IsTruncated: true, NextPartNumberMarker: '2', ChecksumAlgorithm: 'CRC32C' })
     const rest = await upload.list({ PartNumberMarker: first.NextPartNumberMarker })
     expect(rest.IsTruncated).toBe(false)
-    const LastModified = new Date(Math.floor(house.clock.now() / 1000) * 1000)
+    const LastModified = new Date(Math.floor(instance.clock.now() / 1000) * 1000)
     const facts = { ChecksumCRC32C: expect.any(String), LastModified }
     const listed = parts.map(([n, part]) => ({ PartNumber: n, Size: n, ETag: etagOf(part), ...facts }))
     expect([...first.Parts!, ...rest.Parts!]).toMatchObject(listed)

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
-import { expectS3Error } from '../s3-house.ts'
-import { etagOf, PART, uploadHouse } from './upload-house.ts'
+import { expectS3Error } from '../s3-gateway.ts'
+import { etagOf, PART, uploadGateway } from './upload-gateway.ts'
 
 const nightly = { tags: ['nightly'] }
 
 forEachDatabase('checksums and refusals of S3 uploads', (database) => {
-  const { house, bucket, begin, bytesOf } = uploadHouse(database)
+  const { instance, bucket, begin, bytesOf } = uploadGateway(database)
 
   it('T-98 a CRC of the whole is made of those of its parts, and compared with what is sent', nightly, async () => {
     const parts = [randomBytes(PART), randomBytes(1234)] as const
@@ -40,7 +40,7 @@ forEachDatabase('checksums and refusals of S3 uploads', (database) => {
 
   it('T-98 refuses numbers beyond 1 to 10000, and uploads that are not of this key and locker', async () => {
     const { UploadId } = (await begin('mine')).of
-    const other = await house.bucket()
+    const other = await instance.bucket()
     const put = (key: string, number: string, id = UploadId, to = { send: bucket.send }) =>
       to.send('PUT', `${key}?partNumber=${number}&uploadId=${id}`, { body: 'x' })
     for (const number of ['0', '10001', '1.5', ''])
@@ -55,7 +55,7 @@ forEachDatabase('checksums and refusals of S3 uploads', (database) => {
     ])
       expect(refused).toMatchObject({ status: 404, code: 'NoSuchUpload' })
     const token = { 'x-upload-token': 'a'.repeat(43) }
-    expect((await house.send('GET', `/v1/upload-sessions/${UploadId}`, undefined, token)).status).toBe(401)
+    expect((await instance.send('GET', `/v1/upload-sessions/${UploadId}`, undefined, token)).status).toBe(401)
   })
 
   it('T-98 refuses lists that are out of order, unknown, too short or malformed', nightly, async () => {

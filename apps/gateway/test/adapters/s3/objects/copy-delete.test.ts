@@ -13,14 +13,14 @@ import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { lockerRow } from '../../../files/files.ts'
 import { rowOf, sha256 } from '../../http/transfers.ts'
-import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
+import { expectS3Error, objectsOf, openS3Gateway } from '../s3-gateway.ts'
 
 forEachDatabase('copies and deletions of S3', (database) => {
-  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
-  const bucket = forEachTest(() => house.bucket())
+  const instance = forAllTests(() => openS3Gateway({ DATABASE_URL: database.url }))
+  const bucket = forEachTest(() => instance.bucket())
   const { put, head, copy, remove, bytesOf } = objectsOf(bucket)
   const textOf = async (key: string) => (await bytesOf(key)).toString()
-  const row = (key: string) => rowOf(house, bucket.locker, key)
+  const row = (key: string) => rowOf(instance, bucket.locker, key)
   const removeAll = (Objects: ObjectIdentifier[], more: object = {}, client = bucket.client) =>
     client.send(new DeleteObjectsCommand({ Bucket: bucket.name, Delete: { Objects, ...more } }))
 
@@ -44,11 +44,11 @@ forEachDatabase('copies and deletions of S3', (database) => {
 
   it('ADD-43 an object that is copied onto itself gets other headers and keeps its bytes and its manifest', async () => {
     await put('self', 'bytes', { Metadata: { mtime: '1' } })
-    const [before, manifest] = [await row('self'), await lockerRow(house, bucket.locker)]
+    const [before, manifest] = [await row('self'), await lockerRow(instance, bucket.locker)]
     await copy('self', 'self', { MetadataDirective: 'REPLACE', ContentType: 'text/plain', Metadata: { mtime: '2' } })
     const changed = { content_type: 'text/plain', metadata: '{"x-amz-meta-mtime":"2"}' }
     expect(await row('self')).toEqual({ ...before, ...changed })
-    expect(await lockerRow(house, bucket.locker)).toEqual(manifest)
+    expect(await lockerRow(instance, bucket.locker)).toEqual(manifest)
     await expectS3Error(copy('self', 'self'), 400, 'InvalidRequest')
   })
 
@@ -70,7 +70,7 @@ forEachDatabase('copies and deletions of S3', (database) => {
   })
 
   it('ADD-43 CopyObject takes its source from the same locker only', async () => {
-    const other = await house.bucket()
+    const other = await instance.bucket()
     await objectsOf(other).put('theirs', 'x')
     const from = (CopySource: string) => copy('x', 'y', { CopySource })
     for (const name of [other.name, 'locker_000000000000'])

@@ -20,7 +20,7 @@ const LOCKER = 'locker_0123456789ab'
 const SCOPE = { lockerId: LOCKER, prefix: 'a/', access: 'write' }
 const CALLER = { held: SCOPE, credential: SCOPE } as unknown as Caller // all that is read of it
 
-it('T-129 T-130 no made-up input breaks the rules of headers of objects', async () => {
+it('T-129 no made-up input breaks the rules of headers of objects', async () => {
   expect(
     await problemWith({
       examples: [

@@ -10,21 +10,21 @@ import { readObjectHeaders } from '../../../../src/adapters/s3/objects/object-he
 import { insertDirectUpload, insertObject } from '../../../../src/files/object-store.ts'
 import { lockerRow } from '../../../files/files.ts'
 import { rowOf, sha256 } from '../../http/transfers.ts'
-import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
+import { expectS3Error, objectsOf, openS3Gateway } from '../s3-gateway.ts'
 
 const etagOf = (bytes: Uint8Array | string) => `"${sha256(bytes).slice(0, 32)}-1"`
 const base64Sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('base64')
 
 forEachDatabase('objects of S3', (database) => {
-  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
-  const bucket = forEachTest(() => house.bucket())
+  const instance = forAllTests(() => openS3Gateway({ DATABASE_URL: database.url }))
+  const bucket = forEachTest(() => instance.bucket())
   const { put, get, head, remove, copy, bytesOf } = objectsOf(bucket)
 
   it.each([
     ['a buffer', 70_000],
     ['an empty stream', 0],
     ['a stream', 3_000_001],
-  ])('T-96 stores %s as a confirmed file of the locker, with its ETag and checksum', async (kind, length) => {
+  ])('T-93 stores %s as a confirmed file of the locker, with its ETag and checksum', async (kind, length) => {
     const bytes = randomBytes(length)
     const pieces = length === 0 ? [] : [bytes.subarray(0, length >> 1), bytes.subarray(length >> 1)]
     const body = kind === 'a buffer' ? bytes : Readable.from(pieces)
@@ -33,11 +33,11 @@ forEachDatabase('objects of S3', (database) => {
     expect(answer).toMatchObject({ ETag: etagOf(bytes), ...sums })
     const hashed = { content_hash: `sha256:${sha256(bytes)}`, hash_recorded_at: expect.any(String) }
     const row = { content_type: 'image/png', size_bytes: length, metadata: null, ...hashed }
-    expect(await rowOf(house, bucket.locker, 'a/b.bin')).toMatchObject(row)
+    expect(await rowOf(instance, bucket.locker, 'a/b.bin')).toMatchObject(row)
     expect(await bytesOf('a/b.bin')).toEqual(bytes)
   })
 
-  it('T-96 the ETag is the MD5 of bytes whose client sent it, until other bytes come', async () => {
+  it('T-93 the ETag is the MD5 of bytes whose client sent it, until other bytes come', async () => {
     const md5 = (bytes: string) => createHash('md5').update(bytes)
     const ContentMD5 = md5('bytes').digest('base64')
     const ETag = `"${md5('bytes').digest('hex')}"`
@@ -61,7 +61,7 @@ forEachDatabase('objects of S3', (database) => {
     expect(await head('copy')).toMatchObject({ ETag: etagOf('other') })
   })
 
-  it('T-96 keeps metadata and headers, and other bytes under the name have none of them', async () => {
+  it('T-93 keeps metadata and headers, and other bytes under the name have none of them', async () => {
     const sent = {
       Metadata: { mtime: '1700000000', 'x-long_name.1': 'a b  c' },
       CacheControl: 'max-age=5',
@@ -79,20 +79,20 @@ forEachDatabase('objects of S3', (database) => {
     expect(after).not.toHaveProperty('ContentEncoding')
   })
 
-  it('T-96 answers binary/octet-stream where no type was sent, and refuses one that is none', async () => {
+  it('T-93 answers binary/octet-stream where no type was sent, and refuses one that is none', async () => {
     const { status } = await bucket.send('PUT', 'untyped', { body: new Uint8Array([1]) })
     expect(status).toBe(200)
     expect((await head('untyped')).ContentType).toBe('binary/octet-stream')
     await expectS3Error(put('bad-type', 'x', { ContentType: 'no type' }), 400, 'InvalidArgument')
   })
 
-  it('T-96 refuses metadata of more than 2 kB, and the file stays as it was', async () => {
+  it('T-93 refuses metadata of more than 2 kB, and the file stays as it was', async () => {
     await put('meta', 'before', { Metadata: { a: 'x'.repeat(2047) } })
     await expectS3Error(put('meta', 'after', { Metadata: { a: 'x'.repeat(2048) } }), 400, 'MetadataTooLarge')
     expect((await bytesOf('meta')).toString()).toBe('before')
   })
 
-  it('T-96 refuses wrong bytes, and nothing is changed', async () => {
+  it('T-93 refuses wrong bytes, and nothing is changed', async () => {
     await put('checked', 'before')
     const sent = (payload: string) => bucket.send('PUT', 'checked', { body: 'bytes', payload })
     expect(await sent(sha256('other'))).toMatchObject({ status: 400, code: 'XAmzContentSHA256Mismatch' })
@@ -101,7 +101,7 @@ forEachDatabase('objects of S3', (database) => {
     expect((await bytesOf('checked')).toString()).toBe('bytes')
   })
 
-  it('T-96 evaluates If-None-Match and If-Match, also when several write at once', async () => {
+  it('T-93 evaluates If-None-Match and If-Match, also when several write at once', async () => {
     await put('once', 'first', { IfNoneMatch: '*' })
     await expectS3Error(put('once', 'second', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
     await expectS3Error(put('once', 'second', { IfMatch: etagOf('other') }), 412, 'PreconditionFailed')
@@ -115,11 +115,11 @@ forEachDatabase('objects of S3', (database) => {
     expect(outcomes.filter((status) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  it('T-190 If-None-Match finds bytes that have arrived at the provider and that nobody has read', async () => {
-    const { database, providers, now } = house.gateway.context
+  it('T-17 If-None-Match finds bytes that have arrived at the provider and that nobody has read', async () => {
+    const { database, providers, now } = instance.gateway.context
     const { locker } = bucket
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'arrived' })
-    const { provider, locker_id } = await lockerRow(house, locker)
+    const { provider, locker_id } = await lockerRow(instance, locker)
     const object_id = randomBytes(16).toString('hex')
     const about = { contentType: 'text/plain', size: null }
     await providers.named(provider).write(object_id, Readable.from([Buffer.from('theirs')]), about)
@@ -136,7 +136,7 @@ forEachDatabase('objects of S3', (database) => {
     expect((await bytesOf('arrived')).toString()).toBe('theirs')
   })
 
-  it('T-96 refuses what it does not do, by a header, and ignores nothing that a client relies on', async () => {
+  it('T-93 refuses what it does not do, by a header, and ignores nothing that a client relies on', async () => {
     for (const more of [
       { ServerSideEncryption: 'AES256' },
       { SSECustomerAlgorithm: 'AES256', SSECustomerKey: 'k'.repeat(32), SSECustomerKeyMD5: 'x' },
@@ -154,7 +154,7 @@ forEachDatabase('objects of S3', (database) => {
     await expectS3Error(head('refused'), 404, 'NotFound')
   })
 
-  it('T-96 answers what an object is, whole or the first part of it', async () => {
+  it('T-93 answers what an object is, whole or the first part of it', async () => {
     await put('read', '0123456789', { ContentType: 'text/plain', Metadata: { a: 'b' } })
     const ETag = etagOf('0123456789')
     const facts = { AcceptRanges: 'bytes', ETag, LastModified: expect.any(Date), Metadata: { a: 'b' } }
@@ -167,7 +167,7 @@ forEachDatabase('objects of S3', (database) => {
     await expectS3Error(get('absent'), 404, 'NoSuchKey')
   })
 
-  it('T-96 answers ranges, and the SHA-256 of the whole when it is asked for', async () => {
+  it('T-93 answers ranges, and the SHA-256 of the whole when it is asked for', async () => {
     await put('read', '0123456789')
     const sum = { ChecksumMode: 'ENABLED' }
     const whole = { ChecksumSHA256: base64Sha256('0123456789'), ChecksumType: 'FULL_OBJECT' }
@@ -181,7 +181,7 @@ forEachDatabase('objects of S3', (database) => {
     expect((await headOf('bytes=10-')).status).toBe(416)
   })
 
-  it('T-96 evaluates conditions, with and without quotes around tags', async () => {
+  it('T-93 evaluates conditions, with and without quotes around tags', async () => {
     await put('conditions', 'x')
     const tag = etagOf('x')
     const { LastModified } = await head('conditions', { IfMatch: tag.slice(1, -1) })
@@ -192,25 +192,25 @@ forEachDatabase('objects of S3', (database) => {
       await expectS3Error(get('conditions', condition), 412, 'PreconditionFailed')
   })
 
-  it('T-96 reads files that came by another door, also before they are confirmed', async () => {
+  it('T-93 reads files that came by another door, also before they are confirmed', async () => {
     await bucket.locker.put('by-url', 'bytes', { confirm: false })
     const before = await head('by-url')
     expect(before.ETag).toMatch(/^"[0-9a-f]{32}-1"$/)
     expect((await bytesOf('by-url', { IfMatch: before.ETag })).toString()).toBe('bytes')
   })
 
-  it('T-96 counts the bytes that it sends', async () => {
+  it('T-93 counts the bytes that it sends', async () => {
     await put('egress', Buffer.alloc(5000))
     await bytesOf('egress', { Range: 'bytes=0-2999' })
-    await house.gateway.context.egress.save()
-    const rows = house.gateway.context.database.db.selectFrom('locker_egress').select('bytes')
+    await instance.gateway.context.egress.save()
+    const rows = instance.gateway.context.database.db.selectFrom('locker_egress').select('bytes')
     const row = await rows.where('locker_id', '=', bucket.name).executeTakeFirst()
     expect(Number(row?.bytes)).toBe(3000)
   })
 
-  it('T-96 presigned URLs read and write without other headers, until they expire', async () => {
+  it('T-93 presigned URLs read and write without other headers, until they expire', async () => {
     const presigned = (command: PutObjectCommand | GetObjectCommand, client = bucket.client) =>
-      getSignedUrl(client, command, { expiresIn: 60, signingDate: new Date(house.clock.now()) })
+      getSignedUrl(client, command, { expiresIn: 60, signingDate: new Date(instance.clock.now()) })
     const signed = { Bucket: bucket.name, Key: 'signed' }
     const bare = await bucket.clientWith({ requestChecksumCalculation: 'WHEN_REQUIRED' })
     const putUrl = await presigned(new PutObjectCommand({ ...signed, Metadata: { a: 'b' } }), bare)
@@ -229,15 +229,15 @@ forEachDatabase('objects of S3', (database) => {
     })
     const changed = await fetch(getUrl.replace('text%2Fhtml', 'text%2Fplain'))
     expect([changed.status, await changed.text()]).toEqual([403, expect.stringContaining('SignatureDoesNotMatch')])
-    house.clock.advance(61)
+    instance.clock.advance(61)
     const late = await fetch(getUrl)
     expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('Request has expired')])
   })
 
-  it('T-07 T-96 no cache keeps what a presigned URL answers, unless the URL itself asks for that', async () => {
+  it('T-07 T-93 no cache keeps what a presigned URL answers, unless the URL itself asks for that', async () => {
     await put('public', 'x', { CacheControl: 'public, max-age=31536000', Expires: new Date('2030-01-02T03:04:05Z') })
     const named = { Bucket: bucket.name, Key: 'public' }
-    const at = { signingDate: new Date(house.clock.now()) }
+    const at = { signingDate: new Date(instance.clock.now()) }
     const signed = (command: GetObjectCommand | HeadObjectCommand) => getSignedUrl(bucket.client, command, at)
     const policyOf = async (url: Promise<string>, init: RequestInit = {}) => {
       const { status, headers } = await fetch(await url, init)
@@ -257,7 +257,7 @@ forEachDatabase('objects of S3', (database) => {
     expect((await head('public')).CacheControl).toBe('public, max-age=31536000')
   })
 
-  it('T-96 DeleteObject removes a file, and is content when there is none', async () => {
+  it('T-93 DeleteObject removes a file, and is content when there is none', async () => {
     await put('gone', 'x')
     await expectS3Error(remove('gone', { IfMatch: '"x"' }), 412, 'PreconditionFailed')
     for (let i = 0; i < 2; i++) expect((await remove('gone')).$metadata.httpStatusCode).toBe(204)
@@ -269,7 +269,7 @@ forEachDatabase('objects of S3', (database) => {
 const CODES = [...Array(0x180).keys(), 0x2028, 0xfeff, 0x10000]
 const canBeInHeader = (code: number) => code === 9 || (code >= 0x20 && code !== 0x7f && code <= 0xff)
 
-it('T-122 metadata that a header cannot hold is refused, in names and values, and the rest is kept as it came', () => {
+it('T-30 metadata that a header cannot hold is refused, in names and values, and the rest is kept as it came', () => {
   for (const code of CODES) {
     const value = `a${String.fromCodePoint(code)}b`
     const read = () => readObjectHeaders({ 'x-amz-meta-x': value }).metadata
@@ -282,10 +282,10 @@ it('T-122 metadata that a header cannot hold is refused, in names and values, an
   expect(readObjectHeaders({ 'x-amz-meta-__proto__': 'x' }).metadata).toBe('{"x-amz-meta-__proto__":"x"}')
 })
 
-it('T-122 what a client stores or asks for as a header ends no header, and comes back byte for byte', async () => {
-  const house = await openS3House()
-  onTestFinished(house.close)
-  const bucket = await house.bucket()
+it('T-30 what a client stores or asks for as a header ends no header, and comes back byte for byte', async () => {
+  const instance = await openS3Gateway()
+  onTestFinished(instance.close)
+  const bucket = await instance.bucket()
   const kept = {
     'x-amz-meta-a': '<b>"\\; =cmd()',
     'cache-control': `a, b="c"`,

@@ -28,27 +28,27 @@ afterAll(async () => {
 
 forEachDatabase('witnesses of the log', (database) => {
   describe('while it grows', { shuffle: false }, () => {
-    let house: TestGateway
+    let instance: TestGateway
     beforeAll(async () => {
       const policy = join(folder, 'policy')
       await writeFile(policy, `${first.line}\n${second.line}\ngroup both all one.example two.example\nquorum both\n`)
-      house = await openTestGateway({ DATABASE_URL: database.url, LOG_POLICY_FILE: policy, RUN_JOBS: 'false' })
+      instance = await openTestGateway({ DATABASE_URL: database.url, LOG_POLICY_FILE: policy, RUN_JOBS: 'false' })
       for (const witness of [first, second]) {
-        witness.trust(house.gateway.context.logIdentity.key)
+        witness.trust(instance.gateway.context.logIdentity.key)
         witness.forget()
       }
     })
-    afterAll(() => house.close())
+    afterAll(() => instance.close())
     beforeEach(() => {
       first.honestly()
       second.honestly()
     })
 
-    const db = () => house.gateway.context.database.db
-    const room = () => house.gateway.context
+    const db = () => instance.gateway.context.database.db
+    const room = () => instance.gateway.context
 
     async function publishedCheckpoint(): Promise<Checkpoint> {
-      const response = await fetch(`${house.gateway.url}/log/checkpoint`)
+      const response = await fetch(`${instance.gateway.url}/log/checkpoint`)
       const checkpoint = readCheckpoint(await response.text())
       if (typeof checkpoint === 'string') throw new Error(checkpoint)
       return checkpoint
@@ -59,7 +59,7 @@ forEachDatabase('witnesses of the log', (database) => {
     /** As another process would: it remembers no pause. */
     const anew = () =>
       createWitnesses({
-        ...house.gateway.context,
+        ...instance.gateway.context,
         policy: room().config.transparency.policy,
         readTile: room().publishedLog.coveredTile,
       })

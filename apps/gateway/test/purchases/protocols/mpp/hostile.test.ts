@@ -137,7 +137,7 @@ describe('a payload', () => {
 })
 
 describe('a payment of somebody else', () => {
-  it('T-100 ADD-47 ADD-03 a paid transaction that names its quote pays no other', async () => {
+  it('ADD-47 ADD-03 a paid transaction that names its quote pays no other', async () => {
     const [mine, theirs] = [await challengesOf(shop), await challengesOf(shop)].map((all) => payableWith(all, 'sol'))
     const tx = await payChallenge(testbed.chains, theirs!)
     const reply = await send(shop, shown(mine!, tx))
@@ -205,7 +205,7 @@ describe('an authorization', () => {
     expect(reply.headers.get('www-authenticate')).toBeNull()
   })
 
-  it('T-113 for a challenge that takes transactions only, as that of a renewal, is refused and not sent', async () => {
+  it('T-100 for a challenge that takes transactions only, as that of a renewal, is refused and not sent', async () => {
     const { body: bought } = await send(shop, (await signed()).header)
     const order = { units: 1, extends: bought.receipt_id }
     const challenge = payableWith(await challengesOf(shop, order), TOKENS.USDC.address)

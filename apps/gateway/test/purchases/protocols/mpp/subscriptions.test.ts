@@ -38,7 +38,7 @@ async function show(authorization: string): Promise<Reply<SubscriptionConfirmati
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-it('ADD-52 a stock client buys a subscription for the wallet that paid, and repeats it for nothing', async () => {
+it('ADD-48 a stock client buys a subscription for the wallet that paid, and repeats it for nothing', async () => {
   const before = await subscriptions()
   const response = await solanaClient(testbed.chains).fetch(agent.url + PATH)
   const body = (await response.json()) as SubscriptionConfirmation
@@ -49,7 +49,7 @@ it('ADD-52 a stock client buys a subscription for the wallet that paid, and repe
   expect(await subscriptions()).toBe(before + 1)
 })
 
-it('ADD-52 a transfer of a token on the EVM chain pays by its hash, in any spelling, once', async () => {
+it('ADD-48 a transfer of a token on the EVM chain pays by its hash, in any spelling, once', async () => {
   const challenge = payableWith(await ask({ 'accept-payment': 'evm/charge' }), TOKENS.USDC.address)
   expect(challenge.request.methodDetails.credentialTypes).toEqual(['hash'])
   const tx = await payChallenge(testbed.chains, challenge)
@@ -63,7 +63,7 @@ it('ADD-52 a transfer of a token on the EVM chain pays by its hash, in any spell
   expectProblem(await show(shown(second, tx)), 'verification-failed', 'payment_verification_failed')
 })
 
-it('T-113 a credential of the gateway, of another quote, altered or only signed buys nothing', async () => {
+it('T-100 a credential of the gateway, of another quote, altered or only signed buys nothing', async () => {
   const before = await subscriptions()
   const [mine] = await ask()
   const tx = DEMO_PAYERS[1]!.address.repeat(2).slice(0, 87)
@@ -90,7 +90,7 @@ it('T-113 a credential of the gateway, of another quote, altered or only signed 
   expect(await subscriptions()).toBe(before)
 })
 
-it('ADD-52 directories read the offer, and other schemes of Authorization mean nothing', async () => {
+it('ADD-48 directories read the offer, and other schemes of Authorization mean nothing', async () => {
   const document = await (await fetch(`${agent.url}/openapi.json`)).json()
   expect(validate(document)).toEqual([])
   expect(document.paths[PATH].get['x-payment-info'].offers).toHaveLength(2)

@@ -93,7 +93,7 @@ describe.each(CHAINS)('paying %s on %s from a page', (ticker, network, payer) =>
     expectError(await send(leg, second), 402, 'payment_verification_failed', 'quote_already_paid')
   })
 
-  it('ADD-24 T-24 a payment that a fork has dropped is pending, and pays once when the page sends it again', async () => {
+  it('ADD-24 T-45 a payment that a fork has dropped is pending, and pays once when the page sends it again', async () => {
     const isEvm = network === 'evm-mainnet'
     const { chain } = market.chains[isEvm ? 'evm' : 'primary']
     onTestFinished(() => chain.resume())

@@ -48,7 +48,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
   })
 
   it.each(['SOL', 'USDC', 'WETH'])(
-    'ADD-49 T-102 a stock wallet pays %s by the code, and the receipt is there before anybody asks for it',
+    'ADD-49 T-66 a stock wallet pays %s by the code, and the receipt is there before anybody asks for it',
     { tags: ['nightly'] },
     async (ticker) => {
       const quote = await shop.quote()
@@ -73,7 +73,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     },
   )
 
-  it('T-102 a payment of the last second is found after a restart, and the watch ends', async () => {
+  it('T-66 a payment of the last second is found after a restart, and the watch ends', async () => {
     const quote = await shop.quote()
     await watch(shop, quote)
     market.clock.advance(300)
@@ -89,7 +89,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     expect(callsTo('getSignaturesForAddress')).toBe(0)
   })
 
-  it('T-102 transactions that name the reference and do not pay are read once each, and hide no payment', {
+  it('T-66 transactions that name the reference and do not pay are read once each, and hide no payment', {
     tags: ['nightly'],
   }, async () => {
     const [quote, foreign] = [await shop.quote(), await shop.quote()]
@@ -105,7 +105,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     expect((await shop.confirm({ pay_req_id: payReqId(foreign) }, ofForeign)).status).toBe(200)
   })
 
-  it('T-102 a payment that nobody watches for is found among many that only name its reference', {
+  it('T-66 a payment that nobody watches for is found among many that only name its reference', {
     tags: ['nightly'],
   }, async () => {
     const quote = await shop.quote()
@@ -126,7 +126,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
   })
 })
 
-it('T-102 two replicas look once for a quote and write one receipt', { tags: ['nightly'] }, async () => {
+it('T-66 two replicas look once for a quote and write one receipt', { tags: ['nightly'] }, async () => {
   const database = await createFreshDatabase('postgres')
   const open = () => market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: node.url })
   const [shop, other] = [await open(), await open()]
@@ -152,7 +152,7 @@ describe('nodes that fail', () => {
     ['answers with errors', () => ({ status: 500, body: 'oops' })],
     ['lists transactions that are not there', withResult('getSignaturesForAddress', () => [listed('5'.repeat(87))])],
     ['hides transactions', withResult('getTransaction', () => null)],
-  ])('T-102 nothing is decided while a node %s; the payment is found afterwards', async (_, behaviour) => {
+  ])('T-66 nothing is decided while a node %s; the payment is found afterwards', async (_, behaviour) => {
     const quote = await shop.quote()
     await watch(shop, quote)
     const tx = await pay(urlOf(quote))
@@ -164,7 +164,7 @@ describe('nodes that fail', () => {
     expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
   })
 
-  it('T-102 a node that never answers holds up one round of looks, not one after the other', {
+  it('T-66 a node that never answers holds up one round of looks, not one after the other', {
     tags: ['nightly'],
   }, async () => {
     const quotes = [await shop.quote(), await shop.quote(), await shop.quote()]
@@ -188,7 +188,7 @@ describe('nodes that fail', () => {
 })
 
 describe('what strangers can make the gateway ask', () => {
-  it('T-102 thousands of watched quotes take no more questions than the budget, and wait longer', {
+  it('T-66 thousands of watched quotes take no more questions than the budget, and wait longer', {
     tags: ['nightly'],
   }, async () => {
     const shop = await market.open({
@@ -234,7 +234,7 @@ describe('what strangers can make the gateway ask', () => {
     await shop.close()
   })
 
-  it('T-102 one address takes a share of the places, and nobody more than there are; find still looks', {
+  it('T-66 one address takes a share of the places, and nobody more than there are; find still looks', {
     tags: ['nightly'],
   }, async () => {
     const shop = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH: 'quotes=3' })
@@ -251,7 +251,7 @@ describe('what strangers can make the gateway ask', () => {
     await shop.close()
   })
 
-  it('T-102 nothing is watched that is paid, unknown, expired, on another chain, or where it is switched off', {
+  it('T-66 nothing is watched that is paid, unknown, expired, on another chain, or where it is switched off', {
     tags: ['nightly'],
   }, async () => {
     const shop = await market.open({ PRIMARY_RPC_URLS: node.url })
@@ -276,7 +276,7 @@ describe('what strangers can make the gateway ask', () => {
 })
 
 describe('a code that is paid twice', () => {
-  it('T-205 T-102 T-24 gets one receipt, also after a fork, and the second payment is noted before the watch ends', async () => {
+  it('T-205 T-66 gets one receipt, also after a fork, and the second payment is noted before the watch ends', async () => {
     const shop = await market.open({ ...OPERATOR, PRIMARY_RPC_URLS: node.url })
     const quote = await shop.quote()
     const payReqIdOf = payReqId(quote)

@@ -65,7 +65,7 @@ describe.each([
   })
 })
 
-it('AMB-10 a quote offers the token accounts that were seen before the primary chain failed', async () => {
+it('PAY-19 a quote offers the token accounts that were seen before the primary chain failed', async () => {
   expect((await shop.quote()).accepts).toHaveLength(ASSETS.length)
   nodes.primary.behave(() => ({ status: 500, body: '' }))
   market.clock.advance(120)

@@ -13,38 +13,35 @@ const shop = forAllTests(() => market.open())
 const LEGS = ASSETS.map(({ ticker, network }) => [ticker, network.name] as const)
 
 describe('a payment that is confirmed', () => {
-  it.each(LEGS)(
-    'PAY-40 PAY-46 PAY-51 STATE-02 SHAPE-06 confirming a payment in %s on %s gives a receipt',
-    async (pay_asset, pay_network) => {
-      const quote = await shop.quote({ units: 3 })
-      const leg = legOf(quote, pay_asset, pay_network)
-      const tx = await market.pay(leg, { payer: 1 })
-      const { status, headers, body } = await shop.confirm({ pay_req_id: payReqId(quote), pay_network, pay_asset }, tx)
-      expect(status).toBe(200)
-      expect(headers.get('cache-control')).toBe('no-store')
-      const paid = {
-        receipt_id: expect.stringMatching(/^rcpt_[0-9a-f]{32}$/),
-        paid_amount: leg.extra.human_amount,
-        paid_raw: leg.amount,
-        pay_asset,
-        network: pay_network,
-      }
-      expect(body).toEqual({ ok: true, idempotent: false, ...paid, receipt: expect.objectContaining(paid) })
-      expect(body.receipt.receipt_id).toBe(body.receipt_id)
-      const isEvm = pay_network === 'evm-mainnet'
-      expect(body.receipt.payer_pubkey).toBe(isEvm ? DEV_PAYERS[1]!.address.toLowerCase() : DEMO_PAYERS[1]!.address)
-      expect(body.receipt.units).toBe(3)
-    },
-  )
+  it.each(LEGS)('PAY-40 STATE-02 confirming a payment in %s on %s gives a receipt', async (pay_asset, pay_network) => {
+    const quote = await shop.quote({ units: 3 })
+    const leg = legOf(quote, pay_asset, pay_network)
+    const tx = await market.pay(leg, { payer: 1 })
+    const { status, headers, body } = await shop.confirm({ pay_req_id: payReqId(quote), pay_network, pay_asset }, tx)
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('no-store')
+    const paid = {
+      receipt_id: expect.stringMatching(/^rcpt_[0-9a-f]{32}$/),
+      paid_amount: leg.extra.human_amount,
+      paid_raw: leg.amount,
+      pay_asset,
+      network: pay_network,
+    }
+    expect(body).toEqual({ ok: true, idempotent: false, ...paid, receipt: expect.objectContaining(paid) })
+    expect(body.receipt.receipt_id).toBe(body.receipt_id)
+    const isEvm = pay_network === 'evm-mainnet'
+    expect(body.receipt.payer_pubkey).toBe(isEvm ? DEV_PAYERS[1]!.address.toLowerCase() : DEMO_PAYERS[1]!.address)
+    expect(body.receipt.units).toBe(3)
+  })
 
-  it('PAY-47 AMB-14 a confirmation without a leg means the first leg of the quote', async () => {
+  it('PAY-47 a confirmation without a leg means the first leg of the quote', async () => {
     const { pay_asset, network } = await buy(market, shop)
     expect([pay_asset, network]).toEqual(['SOL', 'primary-mainnet'])
     const evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
     expect([evm.pay_asset, evm.network]).toEqual(['USDC', 'evm-mainnet'])
   })
 
-  it('PAY-50 AMB-41 AMB-42 the receipt of an overpayment has both amounts, as text', async () => {
+  it('PAY-50 PAY-51 the receipt of an overpayment has both amounts, as text', async () => {
     const quote = await shop.quote()
     const leg = quote.accepts[0]!
     const tx = await market.pay(leg, { amount: BigInt(leg.amount) + 1n })
@@ -99,7 +96,7 @@ describe('how the transaction is named', () => {
   })
 
   it.each(['', '0x12', 'a, b'])(
-    'PAY-42 AMB-49 a malformed header ("%s") is ignored when tx_sig is well-formed',
+    'PAY-42 a malformed header ("%s") is ignored when tx_sig is well-formed',
     async (header) => {
       const quote = await shop.quote()
       const tx_sig = await market.pay(quote.accepts[0]!)
@@ -121,7 +118,7 @@ describe('how the transaction is named', () => {
 
 describe('how the leg is named', () => {
   it.each([{ pay_network: 'primary-mainnet' }, { payment_asset: 'sol' }])(
-    'AMB-14 a network or asset alone is enough for the first leg: %j',
+    'PAY-47 a network or asset alone is enough for the first leg: %j',
     async (half) => {
       const quote = await shop.quote()
       const tx = await market.pay(quote.accepts[0]!)
@@ -129,7 +126,7 @@ describe('how the leg is named', () => {
     },
   )
 
-  it('PAY-40 AMB-14 a leg may be named by aliases, in any case, and pay_network and pay_asset win over them', async () => {
+  it('PAY-40 PAY-47 a leg may be named by aliases, in any case, and pay_network and pay_asset win over them', async () => {
     const quote = await shop.quote()
     const pay_req_id = payReqId(quote)
     const wrong = { payment_chain: 'primary-mainnet', payment_asset: 'SOL' }
@@ -143,7 +140,7 @@ describe('how the leg is named', () => {
   })
 })
 
-it('EVT-02 AMB-79 the payment of a purchase is attested once, however often it is confirmed', async () => {
+it('EVT-02 ATT-18 the payment of a purchase is attested once, however often it is confirmed', async () => {
   const { queue, database } = shop.gateway.context
   await queue.drain()
   const quote = await shop.quote()

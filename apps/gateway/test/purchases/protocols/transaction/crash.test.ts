@@ -28,7 +28,7 @@ const chains = forAllTests(() => startLocalChains())
 
 // On PostgreSQL, acceptance/faults.test.ts does the same and more.
 describe('a gateway that is killed in the middle of confirmations', () => {
-  it('PAY-53 PAY-52 STATE-01 T-16 a killed gateway keeps every quote and receipt that it answered, and confirms the rest after a restart', {
+  it('PAY-53 STATE-01 a killed gateway keeps every quote and receipt that it answered, and confirms the rest after a restart', {
     tags: ['nightly'],
   }, async () => {
     const database = await createFreshDatabase('sqlite')

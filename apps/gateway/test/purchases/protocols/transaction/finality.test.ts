@@ -38,7 +38,7 @@ async function expectSameReceipt(pay_req_id: string, tx: string, fork: () => Pro
   expect([status, body]).toMatchObject([200, { matches: { amount_sufficient: true, payer_matches: true } }])
 }
 
-it('PAY-49 ERR-02 AMB-76 a payment counts once the primary chain has confirmed it', async () => {
+it('PAY-49 ERR-02 a payment counts once the primary chain has confirmed it', async () => {
   const quote = await shop.quote()
   const tx = await market.pay(quote.accepts[0]!)
   await expectNotYet(shop, payReqId(quote), tx)
@@ -48,7 +48,7 @@ it('PAY-49 ERR-02 AMB-76 a payment counts once the primary chain has confirmed i
   await expectPaid(shop, payReqId(quote), tx)
 })
 
-it('PAY-49 T-24 a payment that was processed and is gone has no receipt until it lands, and a fork that moves it leaves one', async () => {
+it('PAY-49 T-45 a payment that was processed and is gone has no receipt until it lands, and a fork that moves it leaves one', async () => {
   const { chain, url } = market.chains.primary
   const quote = await shop.quote()
   const tx = await market.pay(quote.accepts[0]!)
@@ -63,7 +63,7 @@ it('PAY-49 T-24 a payment that was processed and is gone has no receipt until it
   await expectSameReceipt(payReqId(quote), tx, async () => chain.fork())
 })
 
-it('AMB-76 with FINALITY=primary=finalized a payment counts once the primary chain has finalized it', async () => {
+it('PAY-46 with FINALITY=primary=finalized a payment counts once the primary chain has finalized it', async () => {
   const strict = await market.open({ FINALITY: 'primary=finalized' })
   const quote = await strict.quote()
   const tx = await market.pay(quote.accepts[0]!)
@@ -73,7 +73,7 @@ it('AMB-76 with FINALITY=primary=finalized a payment counts once the primary cha
   await expectPaid(strict, payReqId(quote), tx)
 })
 
-it('PAY-49 AMB-76 T-24 a pending payment on the EVM chain counts once it is in a block, and once if a fork moves it', async () => {
+it('PAY-49 PAY-46 a pending payment on the EVM chain counts once it is in a block, and once if a fork moves it', async () => {
   const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
   const tx = await market.pay(quote.accepts[0]!)
   await expectNotYet(shop, payReqId(quote), tx)
@@ -83,7 +83,7 @@ it('PAY-49 AMB-76 T-24 a pending payment on the EVM chain counts once it is in a
 })
 
 it.each([{ FINALITY: 'evm=3' }, { FINALITY: 'evm=finalized' }])(
-  'AMB-76 T-24 with %j a payment on the EVM chain counts once enough blocks follow it',
+  'PAY-46 T-45 with %j a payment on the EVM chain counts once enough blocks follow it',
   async (variables) => {
     const strict = await market.open(variables)
     const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
@@ -95,7 +95,7 @@ it.each([{ FINALITY: 'evm=3' }, { FINALITY: 'evm=finalized' }])(
   },
 )
 
-it('T-24 AMB-76 a reorganization below the depth that is asked for sells nothing before the payment is as deep again', async () => {
+it('T-45 PAY-46 a reorganization below the depth that is asked for sells nothing before the payment is as deep again', async () => {
   const strict = await market.open({ FINALITY: 'evm=2' })
   const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
   const tx = await market.pay(quote.accepts[0]!)
@@ -108,7 +108,7 @@ it('T-24 AMB-76 a reorganization below the depth that is asked for sells nothing
   await expectPaid(strict, payReqId(quote), tx)
 })
 
-it('PAY-49 T-24 a transaction that its wallet has replaced is never found, the answer says so, and the one in its place pays', async () => {
+it('PAY-49 T-45 a transaction that its wallet has replaced is never found, the answer says so, and the one in its place pays', async () => {
   const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
   const { payTo, amount } = quote.accepts[0]!
   const { maxFeePerGas } = await evm.estimateFeesPerGas()

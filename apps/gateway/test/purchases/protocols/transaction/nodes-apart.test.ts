@@ -76,7 +76,7 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     await expectPaid(await paid(three))
   })
 
-  it('T-24 T-45 a node on a fork sells nothing that a fork has dropped, and holds up nothing that it has moved', async () => {
+  it('T-45 a node on a fork sells nothing that a fork has dropped, and holds up nothing that it has moved', async () => {
     const shop = await open(3, 2)
     const [gone, moved] = [await paid(shop, 2), await paid(shop, 3)]
     nodes[0]!.behave({ isOnFork: true })
@@ -87,7 +87,7 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     expect((await moved.confirm()).body).toMatchObject({ idempotent: true })
   })
 
-  it('T-24 T-45 two nodes that show a payment in different blocks decide nothing, until they agree', async () => {
+  it('T-45 two nodes that show a payment in different blocks decide nothing, until they agree', async () => {
     const shop = await open(2, 2)
     const payment = await paid(shop)
     nodes[0]!.behave({ isOnFork: true })
@@ -102,7 +102,7 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     await expectPaid(payment)
   })
 
-  it('T-24 T-205 a payment that a fork drops after its receipt leaves the receipt, and the check of it and the list tell', async () => {
+  it('T-45 T-205 a payment that a fork drops after its receipt leaves the receipt, and the check of it and the list tell', async () => {
     const shop = await open(1, 1)
     const payment = await paid(shop)
     const { body } = await payment.confirm()

@@ -39,7 +39,7 @@ describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two 
   }
 
   it.each(['primary-mainnet', 'evm-mainnet'])(
-    'T-16 PAY-52 STATE-02 STATE-03 concurrent confirmations of one payment on %s write one receipt',
+    'T-01 STATE-03 concurrent confirmations of one payment on %s write one receipt',
     { tags: ['nightly'] },
     async (pay_network) => {
       const quote = await shops[0]!.quote({ units: 1, pay_network })
@@ -66,7 +66,7 @@ describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two 
     expect((await rowsOf([tx])).receipts).toHaveLength(1)
   })
 
-  it('T-16 AMB-57 ADD-13 two payments confirmed for one quote at once give one receipt, and the other payment stays free', async () => {
+  it('T-205 ADD-13 two payments confirmed for one quote at once give one receipt, and the other payment stays free', async () => {
     const order = { units: 3 }
     const [id = '', next = ''] = await quoteIds(2, order)
     const txs = await payUnnamed(2, order)

@@ -93,7 +93,7 @@ function altered(payload: Record<string, unknown>): Record<string, unknown> {
 }
 
 describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family) => {
-  it('SHAPE-06 a stock client buys in one call; the receipt names its wallet, and the chain agrees with it', async () => {
+  it('PAY-51 a stock client buys in one call; the receipt names its wallet, and the chain agrees with it', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const response = await buyWith(await walletOn(family, testbed.chains), testbed.url)
     const body = (await response.json()) as Confirmation
@@ -146,7 +146,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await count.execute()).toEqual([{ locker_id: first.body.locker_id }])
   })
 
-  it('T-16 two signatures of one wallet for one quote are one payment, at once or one after the other', async () => {
+  it('T-01 two signatures of one wallet for one quote are one payment, at once or one after the other', async () => {
     const client = await walletOn(family, testbed.chains)
     const first = await signFor(client, testbed.url)
     const second = encoded(await client.createPaymentPayload(requiredBy(first)))
@@ -158,7 +158,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
   })
 
-  it('T-16 T-33 ADD-13 of two wallets that sign for one quote one pays, and only that one gets the receipt', async () => {
+  it('T-01 ADD-13 of two wallets that sign for one quote one pays, and only that one gets the receipt', async () => {
     const first = await signFor(await walletOn(family, testbed.chains), testbed.url)
     const other = await walletOn(family, testbed.chains, 2)
     const second = encoded(await other.createPaymentPayload(requiredBy(first)))

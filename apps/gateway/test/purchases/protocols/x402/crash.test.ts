@@ -69,7 +69,7 @@ describe.each(FAMILIES)('two gateways with one database and the same keys, on th
     startTestGateway({ ...chains.variables, DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'x402=300' })
   const gateways = [forAllTests(open), forAllTests(open)]
 
-  it('T-16 two gateways that get one signature many times at once move the payment once and write one receipt', {
+  it('T-01 two gateways that get one signature many times at once move the payment once and write one receipt', {
     tags: ['nightly'],
   }, async () => {
     const { text } = await signFor(await walletOn(family, chains), gateways[0]!.url)

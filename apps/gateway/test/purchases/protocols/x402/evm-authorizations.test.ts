@@ -100,7 +100,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     })
   }
 
-  it('T-188 for a call that is repeated, only what its signer has paid to the treasury is read', async () => {
+  it('T-10 for a call that is repeated, only what its signer has paid to the treasury is read', async () => {
     const { url, context } = testbed.gateway
     const headers = { 'idempotency-key': 'repeated' }
     const { body: quote } = await post<X402Quote>(url, { units: 1 }, headers)
@@ -206,7 +206,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     return testGatewayOf(testbed.gateway).confirm(body, tx)
   }
 
-  describe('T-158 an authorization that is used counts as cancelled only if a final block says so', () => {
+  describe('T-45 an authorization that is used counts as cancelled only if a final block says so', () => {
     /** A node that has the newest state and not the newest logs. */
     const withoutLogs: typeof honestly = async (call) => {
       const body = await call.honest()
@@ -217,7 +217,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       return { body: JSON.stringify(Array.isArray(answer) ? answer.map(emptied) : emptied(answer)) }
     }
 
-    it('T-158 a stranger uses it, and a node does not show the event yet', { tags: ['nightly'] }, async () => {
+    it('T-45 a stranger uses it, and a node does not show the event yet', { tags: ['nightly'] }, async () => {
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text, payload } = await testbed.sign('evm')
       let theirs: Hex | undefined
@@ -230,7 +230,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
     })
 
-    it('T-158 its payer cancels it in a block that is not final', async () => {
+    it('T-45 its payer cancels it in a block that is not final', async () => {
       const { text, payload } = await testbed.sign('evm')
       const genesis = await stranger().request({ method: 'eth_getBlockByNumber', params: ['0x0', false] })
       await cancelBeforeSending(payload, 1, async (call) => {
@@ -246,7 +246,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     })
   })
 
-  it('ADD-56 T-157 an authorization that is used and did not pay this quote is refused without an offer', async () => {
+  it('ADD-02 T-67 an authorization that is used and did not pay this quote is refused without an offer', async () => {
     const { url } = testbed.gateway
     const [cancelled, paid, other] = [await testbed.sign('evm'), await testbed.sign('evm'), await testbed.sign('evm')]
     await (await cancelling(cancelled.payload))()
@@ -273,7 +273,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     return () => move(keeper, wallet.account.address, moved)
   }
 
-  describe('T-60 a payment that failed while its authorization is still valid', () => {
+  describe('T-46 a payment that failed while its authorization is still valid', () => {
     const signed = async () => signFor(await walletOn('evm', testbed.chains, 2), testbed.gateway.url)
     const here = () => ({ ...testbed, url: testbed.gateway.url })
 
@@ -282,7 +282,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       expect(reply.body).toMatchObject({ details: { valid_until: expect.stringMatching(/Z$/) } })
     }
 
-    it('T-60 a payment that failed is sent again with the same signature, and no other one is taken', {
+    it('T-46 a payment that failed is sent again with the same signature, and no other one is taken', {
       tags: ['nightly'],
     }, async () => {
       const before = await treasuryUsdc('evm', testbed.chains)
@@ -302,7 +302,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     it.each([
       ['has paused it', pauseUsdc],
       ['blocks the payer', (chains: LocalChains) => blockUsdc(chains, DEV_PAYERS[2]!.address)],
-    ])('T-60 a payment in USDC whose issuer %s is refused, and can be made later', async (_, block) => {
+    ])('T-46 a payment in USDC whose issuer %s is refused, and can be made later', async (_, block) => {
       const { url } = testbed.gateway
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text } = await signed()
@@ -320,7 +320,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
     })
 
-    it('T-60 a failed payment is forgotten once its authorization has expired on chain', {
+    it('T-46 a failed payment is forgotten once its authorization has expired on chain', {
       tags: ['nightly'],
     }, async () => {
       // A short life, so that the chain's clock need not run far ahead of those of other tests.
@@ -338,7 +338,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       expect(await rows.where('pay_req_id', '=', String(accepted.extra.pay_req_id)).execute()).toEqual([])
     })
 
-    it('T-60 an authorization that is valid for longer than payments are looked for is refused', async () => {
+    it('T-46 an authorization that is valid for longer than payments are looked for is refused', async () => {
       const text = await signedFor('evm', here(), (leg) => ({ ...leg, maxTimeoutSeconds: 8 * 86_400 }))
       expectRefused(await payPatiently(testbed.gateway.url, text), 'authorization_valid_too_long')
     })
@@ -448,7 +448,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
-  it('T-158 a stranger uses it in its last second, and the newest block of a node is older', async () => {
+  it('T-45 a stranger uses it in its last second, and the newest block of a node is older', async () => {
     const leg = (offered: X402Leg) => ({ ...offered, maxTimeoutSeconds: 120 })
     const text = await signedFor('evm', { ...testbed, url: testbed.gateway.url }, leg)
     const payload = decodePaymentSignatureHeader(text)
@@ -473,7 +473,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
   })
 
   // Last, because it leaves the clock of the chain far ahead.
-  it('T-60 an authorization that a stranger uses long after it was sent gets its receipt, however far the search is', {
+  it('T-46 an authorization that a stranger uses long after it was sent gets its receipt, however far the search is', {
     tags: ['nightly'],
   }, async () => {
     let ahead = 0

@@ -63,14 +63,14 @@ const spent = async (family: Family, act: () => Promise<void>) => {
 }
 
 describe('payment-identifier', () => {
-  it('T-101 ADD-48 is announced as stock clients read it, and not demanded', async () => {
+  it('T-27 ADD-48 is announced as stock clients read it, and not demanded', async () => {
     const { 'payment-identifier': declared } = await announcedExtensions()
     expect(validatePaymentIdentifier(declared)).toEqual({ valid: true })
     expect(declared).toMatchObject({ info: { required: false } })
   })
 
   it.each(FAMILIES)(
-    'T-101 ADD-48 a client that starts over on the %s chain pays once, and gets its receipt',
+    'T-27 ADD-48 a client that starts over on the %s chain pays once, and gets its receipt',
     async (family) => {
       const id = generatePaymentId()
       const paid = await spent(family, async () => {
@@ -86,7 +86,7 @@ describe('payment-identifier', () => {
     },
   )
 
-  it('T-101 ADD-48 ADD-13 the identifier of somebody else gives no receipt, and nothing is sent', async () => {
+  it('T-27 ADD-48 the identifier of somebody else gives no receipt, and nothing is sent', async () => {
     const id = generatePaymentId()
     await pay(testbed.url, await signAs(id))
     const stolen = await signAs(id, 'evm', 2)
@@ -99,7 +99,7 @@ describe('payment-identifier', () => {
   })
 
   it.each(FAMILIES)(
-    'T-101 ADD-13 what the %s chain shows of a payment proves nobody to be its payer',
+    'T-27 ADD-13 what the %s chain shows of a payment proves nobody to be its payer',
     async (family) => {
       const id = generatePaymentId()
       const named = ({ extensions, ...payload }: PaymentPayload) =>
@@ -113,7 +113,7 @@ describe('payment-identifier', () => {
     },
   )
 
-  it('T-101 ADD-48 an identifier stands for one order', async () => {
+  it('T-27 ADD-48 an identifier stands for one order', async () => {
     const id = generatePaymentId()
     await pay(testbed.url, await signAs(id))
     const order = { units: 2 }
@@ -121,7 +121,7 @@ describe('payment-identifier', () => {
     expect([status, body.error]).toEqual([409, 'idempotency_conflict'])
   })
 
-  it('T-101 ADD-48 two quotes that come at once under one identifier are paid once', async () => {
+  it('T-27 ADD-48 two quotes that come at once under one identifier are paid once', async () => {
     const id = generatePaymentId()
     const signatures = await Promise.all([signAs(id), signAs(id)])
     const paid = await spent('evm', async () => {
@@ -131,7 +131,7 @@ describe('payment-identifier', () => {
     expect(paid).toBe(PRICE)
   })
 
-  it('T-101 a payment that is refused for good gives its identifier back', async () => {
+  it('T-27 a payment that is refused for good gives its identifier back', async () => {
     const id = generatePaymentId()
     const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
     const extensions = appendPaymentIdentifierToExtensions({ ...payload.extensions }, id)
@@ -142,7 +142,7 @@ describe('payment-identifier', () => {
   })
 
   it.each(['short', 'x'.repeat(129), 'with spaces in the middle', 'pay_ümlaut_is_no_identifier'])(
-    'T-101 the identifier %s is refused before anything is sent',
+    'T-27 the identifier %s is refused before anything is sent',
     async (id) => {
       const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
       const extensions = { ...payload.extensions, 'payment-identifier': { info: { required: false, id } } }
@@ -153,7 +153,7 @@ describe('payment-identifier', () => {
 })
 
 it.each(FAMILIES)(
-  'T-101 ADD-48 a purchase on the %s chain is answered with a receipt that clients check',
+  'T-27 ADD-48 a purchase on the %s chain is answered with a receipt that clients check',
   async (family) => {
     const response = await buyWith(await walletOn(family, testbed.chains), testbed.url)
     const body = (await response.clone().json()) as X402Purchase
@@ -174,7 +174,7 @@ it.each(FAMILIES)(
   },
 )
 
-it('T-101 ADD-48 the offer describes its request to catalogues', async () => {
+it('T-27 ADD-48 the offer describes its request to catalogues', async () => {
   const { bazaar } = await announcedExtensions()
   const extension = bazaar as Parameters<typeof validateDiscoveryExtension>[0]
   expect(validateDiscoveryExtension(extension)).toEqual({ valid: true })
@@ -185,7 +185,7 @@ it('T-101 ADD-48 the offer describes its request to catalogues', async () => {
 })
 
 describe('signed offers', () => {
-  it('ADD-52 each leg of a quote is signed with a key of GET /v1/keys, until the quote ends', async () => {
+  it('ADD-48 each leg of a quote is signed with a key of GET /v1/keys, until the quote ends', async () => {
     const required = await offer()
     const offers = extractOffersFromPaymentRequired(required)
     const { expires_at } = (required.extensions as { svc: { info: { expires_at: string } } }).svc.info
@@ -206,7 +206,7 @@ describe('signed offers', () => {
     expect(keys.map(({ public_key_hex }) => public_key_hex)).toContain(toHex(key))
   })
 
-  it('T-111 offers of one minute and price share their signatures, so strangers cost few of them', async () => {
+  it('T-04 offers of one minute and price share their signatures, so strangers cost few of them', async () => {
     const [first, second] = [await offer(), await offer()].map(extractOffersFromPaymentRequired)
     const validUntil = (offers = first) => decodeSignedOffers(offers!)[0]!.validUntil
     // The minute may have ended in between.
@@ -215,7 +215,7 @@ describe('signed offers', () => {
   })
 })
 
-it('T-101 ADD-52 what is announced can be kept: purchases do not ask to sign in', async () => {
+it('T-27 ADD-48 what is announced can be kept: purchases do not ask to sign in', async () => {
   expect(Object.keys(await announcedExtensions()).sort()).toEqual(['bazaar', 'payment-identifier', 'svc'])
   expect(Object.keys((await offer()).extensions ?? {}).sort()).toEqual(['offer-receipt', 'svc'])
 })

@@ -45,7 +45,7 @@ afterEach(() => testbed.calm())
 
 const QUOTE_MS = 300_000
 
-it('T-16 all settlements of buyers who did not come back are finished, however many they are', async () => {
+it('T-01 all settlements of buyers who did not come back are finished, however many they are', async () => {
   const ids: string[] = []
   testbed.nodes.primary.behave(withResult(READ.primary, () => null))
   for (let i = 0; i < 3; i++) {
@@ -71,7 +71,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
       'a payment that was only noted is sent after the quote, and gets its receipt',
       () => withBody(SEND[family], TAKEN[family]),
     ],
-  ])('T-16 EVT-02 %s', async (_name, fault) => {
+  ])('T-01 EVT-02 %s', async (_name, fault) => {
     const before = await treasuryUsdc(family, testbed.chains)
     const { text, payload } = await signFor(await walletOn(family, testbed.chains), gateway.url)
     testbed.nodes[family].behave(fault())
@@ -99,7 +99,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
   })
 
   it.each([true, false])(
-    'T-205 ADD-13 T-24 a payment that lands after another has paid its quote is noted for refund, and gets no receipt of others (its buyer comes back: %s)',
+    'T-205 ADD-13 a payment that lands after another has paid its quote is noted for refund, and gets no receipt of others (its buyer comes back: %s)',
     async (comesBack) => {
       const { text, payload, quote } = await signFor(await walletOn(family, testbed.chains), gateway.url)
       testbed.nodes[family].behave(withResult(READ[family], () => null))
@@ -134,7 +134,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     },
   )
 
-  it('T-16 EVT-02 a payment whose receipt is written by whatever request has its locker open', async () => {
+  it('T-01 EVT-02 a payment whose receipt is written by whatever request has its locker open', async () => {
     const headers = { 'idempotency-key': `lost-${family}` }
     const { body: quote } = await post<X402Quote>(gateway.url, { units: 1 }, headers)
     const accepts = [asRequirements(legOn(family, quote))]
@@ -171,7 +171,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     return { ...signed, tx }
   }
 
-  it('T-157 a payment of which nothing is noted any more gets its receipt, and nobody is asked to sign again', {
+  it('T-67 a payment of which nothing is noted any more gets its receipt, and nobody is asked to sign again', {
     tags: ['nightly'],
   }, async () => {
     const before = await treasuryUsdc(family, testbed.chains)
@@ -186,7 +186,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     expect(await testbed.paidSince(family, before)).toBe(2n * PRICE)
   })
 
-  it('T-185 a whole call that is repeated under its key after the note was lost pays nothing more, also where nodes forget', async () => {
+  it('T-67 a whole call that is repeated under its key after the note was lost pays nothing more, also where nodes forget', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const headers = { 'idempotency-key': `repeated-${family}` }
     await testbed.chains.evm.chain.request({ method: 'hardhat_mine', params: ['0x400', '0x0'] })
@@ -225,7 +225,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
   })
 })
 
-it('T-16 EVT-02 a payment by x402 of a quote of /v1/storage/request gets its receipt without its buyer', async () => {
+it('T-01 EVT-02 a payment by x402 of a quote of /v1/storage/request gets its receipt without its buyer', async () => {
   const { body: quote } = await testGatewayOf(gateway).send<Quote>('POST', '/v1/storage/request', { units: 1 })
   const wallet = await walletOn('evm', testbed.chains)
   // As quotes of release 1.0.0 were, whose buyers may still come.

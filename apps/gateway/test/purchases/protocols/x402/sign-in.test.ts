@@ -85,7 +85,7 @@ async function expectRefused(header: string, code: string) {
 
 describe('sign-in-with-x', () => {
   it.each(FAMILIES)(
-    'ADD-52 a stock client that has bought on the %s chain signs in, and pays nothing more',
+    'ADD-48 a stock client that has bought on the %s chain signs in, and pays nothing more',
     async (family) => {
       const before = await treasuries(testbed.chains)
       const client = await walletOn(family, testbed.chains)
@@ -99,12 +99,12 @@ describe('sign-in-with-x', () => {
     },
   )
 
-  it('ADD-52 a wallet that has bought nothing sees nothing', async () => {
+  it('ADD-48 a wallet that has bought nothing sees nothing', async () => {
     const response = await knock(await signIn('evm', undefined, {}, 2))
     expect([response.status, ((await response.json()) as LockerList).lockers]).toEqual([200, []])
   })
 
-  it('ADD-52 what is asked for names this gateway, and asks for no payment', async () => {
+  it('ADD-48 what is asked for names this gateway, and asks for no payment', async () => {
     const { response, body, info } = await challenge()
     expect([response.status, body.accepts]).toEqual([402, []])
     expect(info).toMatchObject({ domain: new URL(door).host, uri: door, version: '1' })
@@ -121,13 +121,13 @@ describe('sign-in-with-x', () => {
     expect((await wrapFetchWithSIWx(fetch, await signerOn('evm'))(door)).status).toBe(402)
   })
 
-  it.each(FAMILIES)('T-111 a sign-in on the %s chain is good once', async (family) => {
+  it.each(FAMILIES)('T-04 a sign-in on the %s chain is good once', async (family) => {
     const header = await signIn(family)
     expect((await knock(header)).status).toBe(200)
     await expectRefused(header, 'invalid_siwx_nonce')
   })
 
-  it.each(FAMILIES)('T-111 a sign-in on the %s chain for something else is refused', async (family) => {
+  it.each(FAMILIES)('T-04 a sign-in on the %s chain for something else is refused', async (family) => {
     const elsewhere = { domain: 'other.example', uri: 'https://other.example/v1/x402/storage' }
     await expectRefused(await signIn(family, () => elsewhere), 'invalid_siwx_domain_mismatch')
     // Signed for another site, and sent on as if for this one.
@@ -149,7 +149,7 @@ describe('sign-in-with-x', () => {
     await expectRefused(await signIn(family, undefined, { chainId: crossed }), 'invalid_siwx_unsupported_chain')
   })
 
-  it('T-111 a sign-in ends after five minutes, whatever was signed, and none is of the future', async () => {
+  it('T-04 a sign-in ends after five minutes, whatever was signed, and none is of the future', async () => {
     const late = await signIn('evm')
     const forever = await signIn('evm', () => ({ expirationTime: '2999-01-01T00:00:00Z' }))
     const short = await signIn('evm', ({ issuedAt }) => ({ expirationTime: issuedAt }))
@@ -165,13 +165,13 @@ describe('sign-in-with-x', () => {
     ['no base64', '{}'],
     ['no object', Buffer.from('[]').toString('base64')],
     ['a header that is too long', 'A'.repeat(5000)],
-  ])('T-111 %s is refused with what to sign', (_, header) => expectRefused(header, 'invalid_siwx_malformed'))
+  ])('T-04 %s is refused with what to sign', (_, header) => expectRefused(header, 'invalid_siwx_malformed'))
 
   it.each([
     ['nonce', 'with\nline: breaks'],
     ['issuedAt', '2026-99-99T99:99:99Z'],
     ['signature', 'x'.repeat(300)],
-  ])('T-111 a sign-in with the %s %j is refused', async (field, value) =>
+  ])('T-04 a sign-in with the %s %j is refused', async (field, value) =>
     expectRefused(await signIn('evm', undefined, { [field]: value }), 'invalid_siwx_malformed'),
   )
 })

@@ -2,34 +2,34 @@ import type { RecomputeVerify } from '@svc/api/proofs'
 import { expectRefusal } from '@svc/devnet/services/test-gateway'
 import { afterEach, expect, it } from 'vitest'
 import { type WatchedStorage, watchedStorage } from '../../../files/confirm/confirm.ts'
-import { type EvidenceHouse, type FilledLocker, openEvidenceHouse } from '../evidence-house.ts'
+import { type EvidenceGateway, type FilledLocker, openEvidenceGateway } from '../evidence-gateway.ts'
 
 const RECOMPUTE = '/v1/storage/recompute-verify'
 const MIB = 1_048_576
 
-let house: EvidenceHouse
+let instance: EvidenceGateway
 let storage: WatchedStorage
 async function open(variables: Record<string, string> = {}) {
   storage = await watchedStorage()
-  house = await openEvidenceHouse(variables, { providers: storage.providers })
+  instance = await openEvidenceGateway(variables, { providers: storage.providers })
 }
 async function attested(files: Record<string, string>): Promise<FilledLocker> {
-  const locker = await house.filled(files)
-  await house.state(locker)
+  const locker = await instance.filled(files)
+  await instance.state(locker)
   return locker
 }
 function holdReads(count: number) {
   const held = Array.from({ length: count }, () => storage.holdRead())
   return { began: Promise.all(held.map(({ began }) => began)), letGo: () => held.map(({ letGo }) => letGo()) }
 }
-const ask = (locker: FilledLocker) => house.read<RecomputeVerify>(RECOMPUTE, { receipt_id: locker.receipt_id })
+const ask = (locker: FilledLocker) => instance.read<RecomputeVerify>(RECOMPUTE, { receipt_id: locker.receipt_id })
 
 afterEach(async () => {
-  await house.close()
+  await instance.close()
   await storage.remove()
 })
 
-it('AMB-45 T-10 reads the files of a receipt once for concurrent requests, and past the hash cache', {
+it('VER-18 T-10 reads the files of a receipt once for concurrent requests, and past the hash cache', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -40,7 +40,7 @@ it('AMB-45 T-10 reads the files of a receipt once for concurrent requests, and p
   expect(storage.reads.length - before).toBe(2)
 })
 
-it('AMB-45 T-10 reads four lockers at a time, and asks other callers to retry later', {
+it('VER-18 T-10 reads four lockers at a time, and asks other callers to retry later', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -57,7 +57,7 @@ it('AMB-45 T-10 reads four lockers at a time, and asks other callers to retry la
   expect((await ask(lockers[4]!)).status).toBe(200)
 })
 
-it('T-31 GEN-11 answers 503 without details when the provider fails, and does not cache that', {
+it('T-139 GEN-11 answers 503 without details when the provider fails, and does not cache that', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -83,7 +83,7 @@ it('VER-18 reads the new bytes of a file that is replaced during the check', asy
   const asked = ask(locker)
   await held.began
   await locker.put('a.txt', 'another', { confirm: false })
-  const { db } = house.gateway.context.database
+  const { db } = instance.gateway.context.database
   const released = await db.selectFrom('objects').selectAll().where('state', '=', 'released').executeTakeFirstOrThrow()
   await storage.providers.named('gcs').remove({ id: released.object_id, ref: null })
   held.letGo()
@@ -95,14 +95,14 @@ it.each<[string, string, Record<string, string>, Record<string, string>]>([
   ['more files than the gateway opens', '65536', { 'a.txt': 'a', 'b.txt': 'b' }, {}],
   ['a file that has grown since it was attested', String(MIB), { 'a.txt': 'small' }, { 'a.txt': 'x'.repeat(MIB + 1) }],
 ])(
-  'AMB-45 T-10 refuses a locker with %s, with a hint and without reading anything',
+  'VER-18 T-10 refuses a locker with %s, with a hint and without reading anything',
   { tags: ['nightly'] },
   async (_, bytes, files, later) => {
     await open({ FILE_LIMITS: `recompute_bytes=${bytes}` })
     const locker = await attested(files)
     for (const [name, bytes] of Object.entries(later)) await locker.put(name, bytes)
     const before = storage.reads.length
-    const refused = await house.read<{ hint: string }>(RECOMPUTE, { receipt_id: locker.receipt_id })
+    const refused = await instance.read<{ hint: string }>(RECOMPUTE, { receipt_id: locker.receipt_id })
     expectRefusal(refused, 429, 'RATE_LIMITED')
     expect(refused.body.hint).toContain('evidence bundle')
     expect(refused.headers.get('retry-after')).toBeNull()

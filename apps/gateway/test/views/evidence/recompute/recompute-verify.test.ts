@@ -9,20 +9,20 @@ import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { expect, it } from 'vitest'
 import type { Locker } from '../../../../src/db/schema.ts'
 import { objectPath } from '../../../evidence/attest.ts'
-import { chainOfThree, memoAnchor, openEvidenceHouse } from '../evidence-house.ts'
+import { chainOfThree, memoAnchor, openEvidenceGateway } from '../evidence-gateway.ts'
 
 const RECOMPUTE = '/v1/storage/recompute-verify'
 const sha256 = (text: string) => `sha256:${hash('sha256', text)}`
 
 forEachDatabase('recompute-verify', (database) => {
-  const house = forAllTests(() => openEvidenceHouse({ DATABASE_URL: database.url }))
-  const recompute = (receipt_id: string) => house.get<RecomputeVerify>(RECOMPUTE, { receipt_id })
+  const instance = forAllTests(() => openEvidenceGateway({ DATABASE_URL: database.url }))
+  const recompute = (receipt_id: string) => instance.get<RecomputeVerify>(RECOMPUTE, { receipt_id })
   const pathOf = ({ locker_id }: Locker, filename: string) =>
-    objectPath(house, { lockerId: locker_id } as TestLocker, filename)
+    objectPath(instance, { lockerId: locker_id } as TestLocker, filename)
 
-  it('VER-18 SHAPE-39 ANCH-05 reads every file again and finds that all match the statement', async () => {
-    const locker = await chainOfThree(house)
-    const { record, anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
+  it('VER-18 ANCH-05 reads every file again and finds that all match the statement', async () => {
+    const locker = await chainOfThree(instance)
+    const { record, anchor } = await instance.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const { merkle_root } = record
     const { files, verification, checked_at, ...answer } = await recompute(locker.receipt_id)
     expect(answer).toEqual({
@@ -41,14 +41,14 @@ forEachDatabase('recompute-verify', (database) => {
     }
     expect(files).toEqual([same('a.txt', 'one'), same('b.txt', 'two'), same('c.txt', 'three')])
     expect(verification.anchor_confirmed).toBe('passed')
-    expect(Date.parse(checked_at)).toBe(house.clock.now())
+    expect(Date.parse(checked_at)).toBe(instance.clock.now())
   })
 
   it('VER-18 reports bytes that were changed or lost at the provider', async () => {
-    const locker = await house.filled({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three' })
-    await house.state(locker)
+    const locker = await instance.filled({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three' })
+    await instance.state(locker)
     expect((await recompute(locker.receipt_id)).match).toBe(true)
-    house.clock.advance(61)
+    instance.clock.advance(61)
     await writeFile(await pathOf(locker, 'a.txt'), 'ONE')
     await rm(await pathOf(locker, 'c.txt'))
     const { match, recomputed, files, missing, mismatched } = await recompute(locker.receipt_id)
@@ -70,11 +70,11 @@ forEachDatabase('recompute-verify', (database) => {
   })
 
   it('VER-18 ERR-17 compares replaced, deleted and unconfirmed files with the statement', async () => {
-    const locker = await house.filled({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three', 'd.txt': 'four' })
-    await house.state(locker)
+    const locker = await instance.filled({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three', 'd.txt': 'four' })
+    await instance.state(locker)
     await locker.put('a.txt', 'another')
     await locker.removeFile('b.txt')
-    const { db } = house.gateway.context.database
+    const { db } = instance.gateway.context.database
     const awaiting = { content_hash: null, size_bytes: null, hash_recorded_at: null }
     const files = writable(db).updateTable('files').where('locker_id', '=', locker.locker_id)
     await files.where('filename', '=', 'c.txt').set(awaiting).execute()
@@ -94,8 +94,8 @@ forEachDatabase('recompute-verify', (database) => {
   })
 
   it('VER-18 MERK-08 answers a null Merkle root where no file is left', async () => {
-    const locker = await house.listed(3)
-    await house.state(locker)
+    const locker = await instance.listed(3)
+    await instance.state(locker)
     const { match, recomputed, missing } = await recompute(locker.receipt_id)
     expect({ match, recomputed }).toEqual({
       match: false,
@@ -104,17 +104,17 @@ forEachDatabase('recompute-verify', (database) => {
     expect(missing).toHaveLength(3)
   })
 
-  it('AMB-45 T-10 reads the files once a minute, and again for a new statement', async () => {
-    const locker = await house.filled({ 'a.txt': 'one' })
-    await house.state(locker)
+  it('VER-18 T-10 reads the files once a minute, and again for a new statement', async () => {
+    const locker = await instance.filled({ 'a.txt': 'one' })
+    await instance.state(locker)
     const first = await recompute(locker.receipt_id)
     await writeFile(await pathOf(locker, 'a.txt'), 'ONE')
-    house.clock.advance(59)
+    instance.clock.advance(59)
     expect(await recompute(locker.receipt_id)).toEqual({ ...first, cached: true })
-    house.clock.advance(2)
+    instance.clock.advance(2)
     expect(await recompute(locker.receipt_id)).toMatchObject({ match: false, cached: false })
     await locker.put('b.txt', 'two')
-    await house.state(locker)
+    await instance.state(locker)
     expect(await recompute(locker.receipt_id)).toMatchObject({ cached: false, stored: { file_count: 2 } })
   })
 })

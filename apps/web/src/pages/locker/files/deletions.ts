@@ -1,6 +1,6 @@
 // Deletions wait for some seconds, in which they can be undone. They are sent when the time is over, when another
 // deletion begins, and when the page is hidden or left: somebody who deletes and closes the page means it. What is
-// deleted is what was there at the click, file by file: newer bytes under the same names stay (T-75).
+// deleted is what was there at the click, file by file: newer bytes under the same names stay (T-17).
 
 import { type Signal, signal } from '@preact/signals'
 import type { FileEntry } from '@svc/api/file-entries'

@@ -4,7 +4,7 @@ import type { PinnedKey } from '@svc/verifier/pinned-keys'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type Change, compareFiles, type Differences } from './differences.ts'
-import { createHeldFiles, type HeldFiles } from './held-files.ts'
+import { createPackedFiles, type PackedFiles } from './packed-files.ts'
 
 export type Side = 'before' | 'after'
 
@@ -43,8 +43,8 @@ export async function compareBundles(
 async function readSide(
   bundle: Chunks,
   given: Given,
-): Promise<{ held: HeldFiles; side: ComparedSide } | { why: string | null }> {
-  const held = createHeldFiles()
+): Promise<{ held: PackedFiles; side: ComparedSide } | { why: string | null }> {
+  const held = createPackedFiles()
   const verified = await verifyBundle(bundle, { ...given, onFiles: held.add })
   if (verified.refused) return { why: verified.refused.why }
   return verified.redacted ? { why: null } : { held, side: sideOf(verified) }

@@ -2,7 +2,7 @@
 // million files take a second or two. Worker-safe; the result stays in the worker, and a page asks for rows of it.
 
 import type { FileEntry } from '@svc/protocol/merkle'
-import type { HeldFiles } from './held-files.ts'
+import type { PackedFiles } from './packed-files.ts'
 
 export const CHANGES = ['added', 'changed', 'removed', 'renamed', 'unchanged'] as const
 export type Change = (typeof CHANGES)[number]
@@ -31,7 +31,7 @@ export interface Differences {
 
 const NONE = 0xffffffff
 
-export function compareFiles(before: HeldFiles, after: HeldFiles): Differences {
+export function compareFiles(before: PackedFiles, after: PackedFiles): Differences {
   const capacity = before.count + after.count
   // A row is a kind, and the places of its file in both lists.
   const kinds = new Uint8Array(capacity)

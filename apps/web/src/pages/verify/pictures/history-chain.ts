@@ -1,5 +1,5 @@
 // What can be said about the statements that a gateway lists. Each is computed again from its signed envelope; what was
-// not checked is never drawn as linked (T-65).
+// not checked is never drawn as linked (T-38).
 
 import type { Statements } from '@svc/api/evidence'
 import { isHex } from '@svc/protocol/bytes'

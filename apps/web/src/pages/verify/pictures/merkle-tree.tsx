@@ -1,5 +1,5 @@
 // A picture of one file's path in the Merkle tree: the root at the top, the leaf at the bottom, and beside the path the
-// hashes that stand for all other files. It is drawn as leading to the statement only where it does (T-65).
+// hashes that stand for all other files. It is drawn as leading to the statement only where it does (T-38).
 
 import { useSignal } from '@preact/signals'
 import { texts } from '#texts/verify-pictures'

@@ -4,14 +4,14 @@ import { bare, fromHex, toHex } from '@svc/protocol/bytes'
 import type { ProofStep } from '@svc/protocol/merkle'
 import type { PlacedFile } from '@svc/verifier/inclusion'
 import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
-import { createHeldFiles, type HeldFiles } from '../pictures/held-files.ts'
 import { createPathFinder, type PathFinder, pathOfProof, type ShownProof } from '../pictures/merkle-path.ts'
+import { createPackedFiles, type PackedFiles } from '../pictures/packed-files.ts'
 import type { FilePage, FileQuery } from './messages.ts'
 
 export interface BundleFiles {
-  readonly held: HeldFiles
+  readonly held: PackedFiles
   /** Where the bundle shows no names. */
-  readonly leaves: HeldLeaves
+  readonly leaves: PackedLeaves
   addFiles(files: readonly PlacedFile[]): void
   addLeaves(leaves: readonly string[]): void
   /** When all were added. */
@@ -24,8 +24,8 @@ export interface BundleFiles {
 const MAX_PROOFS = 10_000
 
 export function createBundleFiles(): BundleFiles {
-  const held = createHeldFiles()
-  const leaves = createHeldLeaves()
+  const held = createPackedFiles()
+  const leaves = createPackedLeaves()
   const given: { leafIndex: number; proof: readonly ProofStep[] }[] = []
   let finder: PathFinder | null = null
   let about: { statementRoot: string | null; leafCount: number | null } = { statementRoot: null, leafCount: null }
@@ -87,14 +87,14 @@ export function createBundleFiles(): BundleFiles {
 
 const HASH_BYTES = 32
 
-interface HeldLeaves {
+interface PackedLeaves {
   add(leaves: readonly string[]): void
   at(index: number): string
   readonly count: number
   page(offset: number, limit: number): FilePage
 }
 
-function createHeldLeaves(): HeldLeaves {
+function createPackedLeaves(): PackedLeaves {
   let bytes = new Uint8Array(1024 * HASH_BYTES)
   let count = 0
   const at = (index: number) => toHex(bytes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES))

@@ -14,7 +14,7 @@ export function isSame({ size, lastModified }: FoundAgain['record'], file: File)
   return file.size === size && file.lastModified === lastModified
 }
 
-/** Those that go on, as they began: encrypted ones with a key, or not at all (T-77). */
+/** Those that go on, as they began: encrypted ones with a key, or not at all (T-59). */
 export function continuedUploads(
   found: readonly FoundAgain[],
   encrypt: Encrypt | null,

@@ -21,7 +21,7 @@ interface Intake {
   chosen: Chosen | Promise<Chosen>
   /** The one that was shown, with a slash at its end. */
   folder: string
-  /** By the key of the moment when they were chosen (T-77). */
+  /** By the key of the moment when they were chosen (T-59). */
   encrypt: Encrypt | null
 }
 

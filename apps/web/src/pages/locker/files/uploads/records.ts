@@ -40,7 +40,7 @@ export async function dropRecords(lockerId: string, filenames: readonly string[]
 }
 
 /** Those of a locker that no other open page uploads; this one knows its own. */
-export async function unfinishedUploads(lockerId: string): Promise<UploadRecord[]> {
+export async function interruptedUploads(lockerId: string): Promise<UploadRecord[]> {
   const database = await open()
   if (!database) return []
   try {

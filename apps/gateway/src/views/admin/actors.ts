@@ -1,0 +1,47 @@
+// Who may act by hand. Every internal caller may read; those that ADMINS names may act (T-26).
+
+import type { AdminIdentity } from '@svc/api/operations'
+import { ServiceError } from '@svc/service/service-error'
+import type { InternalCaller } from '../../auth/internal-callers.ts'
+import type { ActorConfig } from '../../auth/settings.ts'
+import type { Context } from '../../context.ts'
+import { type AuditAction, recordRefusal } from './audit.ts'
+
+/** As the audit log names it. */
+export interface Actor {
+  identity: string
+}
+
+export function describeCaller(caller: InternalCaller, actors: ActorConfig): AdminIdentity {
+  return { identity: identityOf(caller), kind: caller.kind, may_act: mayAct(caller, actors) }
+}
+
+function identityOf(caller: InternalCaller): string {
+  return caller.kind === 'oidc' ? `oidc:${caller.service}` : caller.kind
+}
+
+/** Each name is compared with its own list: a subject may be the text of somebody's address. */
+function mayAct(caller: InternalCaller, { emails, subjects, secret, anybody }: ActorConfig): boolean {
+  if (anybody) return true
+  if (caller.kind !== 'oidc') return caller.kind === 'secret' && secret
+  return subjects.includes(caller.subject) || (caller.email !== null && emails.includes(caller.email))
+}
+
+const REFUSALS_PER_MINUTE = 30
+
+/** The caller, if they may act. An attempt that is refused is in the audit log and in the log. */
+export async function requireActor(
+  context: Context,
+  caller: InternalCaller,
+  attempt: { action: AuditAction; target: string },
+): Promise<Actor> {
+  const { identity, may_act } = describeCaller(caller, context.config.internal.actors)
+  if (may_act) return { identity }
+  context.log.warn({ actor: identity, ...attempt }, 'an attempt to act without an acting identity')
+  await context.rateLimiter.take({ key: `refused actor ${identity}`, perMinute: REFUSALS_PER_MINUTE })
+  await recordRefusal(context, { ...attempt, actor: identity })
+  throw new ServiceError('ACTING_IDENTITY_REQUIRED', 'this identity may read, and not act', {
+    hint: 'ADMINS of the gateway names the identities that may act; this attempt is in the audit log',
+    details: { identity },
+  })
+}

@@ -1,0 +1,134 @@
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/devnet/services/test-gateway'
+import { writable } from '@svc/devnet/writable'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Document, StatementDocument } from '../../../../src/continuity/documents.ts'
+import type { EvmRegistry } from '../../../../src/publication/evm-registry/client.ts'
+import { attest, statementsOf, statusOf } from '../../../evidence/attest.ts'
+import { copyJournal, damage, entriesIn, replayFrom, withoutTicks, writeJournal } from './journal-lines.ts'
+
+let instance: TestGateway
+let locker: TestLocker
+beforeEach(withoutTicks)
+beforeEach(async () => {
+  instance = await openTestGateway({ RUN_JOBS: 'false' })
+  locker = await instance.locker(ed25519Identity())
+})
+afterEach(() => instance.close())
+
+const db = () => writable(instance.gateway.context.database.db)
+
+/** Each says another file. */
+async function state(...names: string[]) {
+  for (const name of names) {
+    await locker.put(name, name)
+    await attest(instance, locker)
+  }
+  return statementsOf(instance, locker)
+}
+
+/** As a backup from before them. */
+async function forget() {
+  for (const table of ['statements', 'attestations', 'snapshots', 'snapshot_chunks'] as const)
+    await db().deleteFrom(table).execute()
+}
+
+const isStatement = (sequence: number) => (document: Document) =>
+  document.kind === 'statement' && document.statement.sequence === sequence
+const sequences = async () => (await statementsOf(instance, locker)).map(({ sequence }) => sequence)
+
+it('T-37 ADD-29 one replay reads journals of several processes in any order', async () => {
+  const before = await state('a', 'b', 'c')
+  const journal = await copyJournal(instance)
+  const entries = await entriesIn(journal)
+  const at = (sequence: number) => entries.findIndex(({ document }) => isStatement(sequence)(document))
+  const statements = [1, 2, 3].map((sequence) => entries[at(sequence)]!)
+  const chunks = entries.filter(({ document }) => document.kind === 'chunks')
+  const turned = await writeJournal(journal, [...statements.toReversed().map((entry) => [entry]), chunks])
+  await forget()
+  const report = await replayFrom(turned, instance)
+  expect(report).toMatchObject({ problems: [], replayed: { statement: 3 }, missing: { counts: {} } })
+  expect(await statementsOf(instance, locker)).toEqual(before)
+  expect((await replayFrom(turned, instance)).replayed).toEqual({})
+})
+
+it('T-37 restores no statement over a gap until the gap is accepted', async () => {
+  const before = await state('a', 'b', 'c')
+  const journal = await copyJournal(instance)
+  await damage(journal, isStatement(2))
+  await forget()
+  const report = await replayFrom(journal, instance)
+  expect(report.problems).toEqual([expect.stringMatching(/^statement 3 of .* follows on statement 2, which is not in/)])
+  expect(await sequences()).toEqual([1])
+  const { accepted, missing } = await replayFrom(journal, instance, { accept: true })
+  expect(accepted).toMatchObject({ counts: {}, proofs: 1, unreadable: [expect.stringContaining('is damaged')] })
+  expect(missing).toMatchObject({ counts: {}, unreadable: [] })
+  expect(await sequences()).toEqual([1, 3])
+  const fourth = (await state('d')).at(-1)
+  expect(JSON.parse(fourth!.record).envelope.body).toMatchObject({
+    sequence: 4,
+    prev_statement_digest: before[2]!.statement_digest,
+  })
+})
+
+it('T-37 restores no statement without its list of files, and audits what is given up', async () => {
+  await state('a', 'b')
+  const journal = await copyJournal(instance)
+  const second = (await entriesIn(journal)).find(({ document }) => isStatement(2)(document))!
+  let chunks = 0
+  await damage(journal, ({ kind }) => kind === 'chunks' && ++chunks === 2)
+  await forget()
+  const report = await replayFrom(journal, instance)
+  expect(report.problems).toEqual([expect.stringContaining('list is not whole: 1 chunks of it are missing')])
+  expect(report.missing).toMatchObject({ counts: { statement: 1 } })
+  expect(await sequences()).toEqual([1])
+  const { accepted } = await replayFrom(journal, instance, { accept: true })
+  const lost = { counts: { statement: 1 }, proofs: 1, unreadable: [expect.stringContaining('is damaged')] }
+  expect(accepted).toMatchObject(lost)
+  const { details } = await db()
+    .selectFrom('audit_log')
+    .select('details')
+    .where('action', '=', 'accept_losses')
+    .executeTakeFirstOrThrow()
+  expect(JSON.parse(details)).toMatchObject({ problems: report.problems, accepted: lost })
+  expect(await statusOf(instance, locker)).toMatchObject({
+    sequence: 1,
+    lost_sequence: 2,
+    lost_digest: (second.document as StatementDocument).key,
+  })
+})
+
+it('ADD-29 names the files that replayed statements list and the database lacks', async () => {
+  await state('a', 'b', 'c')
+  const journal = await copyJournal(instance)
+  await forget()
+  await db().deleteFrom('files').where('filename', '=', 'b').execute()
+  await db()
+    .updateTable('files')
+    .set({ content_hash: '0'.repeat(64) })
+    .where('filename', '=', 'c')
+    .execute()
+  const { lostFiles } = await replayFrom(journal, instance)
+  expect(lostFiles).toEqual({ lockers: [{ lockerId: locker.lockerId, lost: 2, of: 3 }], others: 0 })
+})
+
+it('ANCH-12 ADD-29 a replayed statement is queued for the EVM registry where nothing is published first', async () => {
+  await state('a', 'b')
+  const journal = await copyJournal(instance)
+  await forget()
+  // It is only asked for its presence.
+  const evmRegistry = {} as EvmRegistry
+  await replayFrom(journal, instance, { primaryChain: null, evmRegistry })
+  expect(await db().selectFrom('registry_entries').select(['sequence', 'state']).execute()).toEqual([
+    { sequence: 2, state: 'waiting' },
+  ])
+})
+
+it('LOG-28 T-161 brings back whether a locker leaves publishing to the log', async () => {
+  const changed = await locker.call(['locker:admin'], 'POST', '/anchoring', { anchoring: 'log' })
+  expect(changed.status, JSON.stringify(changed.body)).toBe(200)
+  const journal = await copyJournal(instance)
+  await db().deleteFrom('revocations').execute()
+  await db().updateTable('lockers').set({ anchoring: 'each' }).execute()
+  expect(await replayFrom(journal, instance)).toMatchObject({ problems: [], replayed: { access: 1 } })
+  expect(await db().selectFrom('lockers').select('anchoring').execute()).toEqual([{ anchoring: 'log' }])
+})

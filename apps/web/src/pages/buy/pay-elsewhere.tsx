@@ -1,0 +1,139 @@
+// Paying outside of this page: with a phone that reads a code, or anywhere else.
+
+import { useSignal } from '@preact/signals'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { useEffect } from 'preact/hooks'
+import { texts } from '#texts/buy'
+import { common } from '#texts/common'
+import { PastedTransaction } from '../../paying/ask-payer.tsx'
+import { Copyable } from '../../ui/copy.tsx'
+import { Loading } from '../../ui/states.tsx'
+import { Term } from '../../ui/term.tsx'
+import type { Checkout } from './checkout.ts'
+import { isPrimary } from './steps.ts'
+
+interface PayElsewhereProps {
+  checkout: Checkout
+  quote: Quote
+  leg: PaymentLeg
+}
+
+/** Whether the browser has noted that the purchase may be paid where the page cannot see it. */
+function useShown(checkout: Checkout): boolean {
+  useEffect(() => void checkout.showElsewhere(), [])
+  return checkout.purchase.value?.isShownElsewhere ?? false
+}
+
+/** Undefined while it is worked out, null where there is none. */
+function useMade<T>(make: () => Promise<T | null>, key: string): T | null | undefined {
+  const made = useSignal<{ key: string; value: T | null } | null>(null)
+  useEffect(() => {
+    let isGone = false
+    void make()
+      .catch(() => null)
+      .then((value) => {
+        if (!isGone) made.value = { key, value }
+      })
+    return () => {
+      isGone = true
+    }
+  }, [key])
+  return made.value?.key === key ? made.value.value : undefined
+}
+
+function keyOf({ network, asset, extra }: PaymentLeg): string {
+  return `${extra.pay_req_id} ${network} ${asset}`
+}
+
+export function PayByPhone({ checkout, quote, leg }: PayElsewhereProps) {
+  const t = texts.phone
+  const isShown = useShown(checkout)
+  const code = useMade(async () => {
+    if (!isPrimary(leg)) return null
+    const [{ transferRequestOf }, { encode }] = await Promise.all([import('@svc/sdk/wallet-urls'), import('uqr')])
+    const request = await transferRequestOf(leg)
+    return request && { url: request.url, squares: encode(request.url, { border: 2 }).data }
+  }, keyOf(leg))
+  if (!isPrimary(leg)) return <p>{t.onlySolana}</p>
+  if (!isShown || code === undefined) return <Loading label={common.states.loading} />
+  if (code === null) return <p>{t.notThis}</p>
+  return (
+    <div class="phone">
+      {quote.extensions.svc.terms.environment === 'development' && <p class="caution">{t.development}</p>}
+      <QrCode squares={code.squares} label={t.code(leg.extra.human_amount, leg.extra.name)} />
+      <div class="stack">
+        <p>{t.text}</p>
+        <p class="waiting" role="status">
+          <span class="spinner" aria-hidden="true" />
+          {t.waiting}
+        </p>
+        <div class="row">
+          <a class="button" href={code.url} rel="noreferrer">
+            {t.open}
+          </a>
+        </div>
+        <Copyable text={code.url} what={t.link} />
+      </div>
+    </div>
+  )
+}
+
+/** Dark squares on white in both themes: cameras read nothing else. */
+function QrCode({ squares, label }: { squares: boolean[][]; label: string }) {
+  const path = squares.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return (
+    <svg class="qr" viewBox={`0 0 ${squares.length} ${squares.length}`} role="img" aria-label={label}>
+      <rect width="100%" height="100%" fill="#fff" />
+      <path d={path} fill="#000" shape-rendering="crispEdges" />
+    </svg>
+  )
+}
+
+interface Instruction {
+  to: string
+  /** What the amount is, as a wallet asks for it. */
+  amount: string
+  memo: string | null
+  data: string | null
+}
+
+export function PayElsewhere({ checkout, quote, leg }: PayElsewhereProps) {
+  const t = texts.elsewhere
+  const isShown = useShown(checkout)
+  const how = useMade(() => instructionOf(leg), keyOf(leg))
+  if (!isShown || !how) return <Loading label={common.states.loading} />
+  return (
+    <div class="stack">
+      {quote.extensions.svc.terms.environment === 'development' && <p class="caution">{t.development}</p>}
+      <p>{t.text}</p>
+      <dl class="facts">
+        <Instructed name={t.to} value={how.to} />
+        <Instructed name={how.data ? t.value : t.amount} value={how.amount} />
+        {how.memo && <Instructed name={t.memo} value={how.memo} />}
+        {how.data && <Instructed name={t.data} value={how.data} />}
+      </dl>
+      <p class="field-hint">{t.memoHint}</p>
+      <PastedTransaction onTransaction={(tx) => void checkout.confirmTransaction(tx, leg)} />
+    </div>
+  )
+}
+
+async function instructionOf(leg: PaymentLeg): Promise<Instruction> {
+  const { human_amount, name, memo, pay_req_id } = leg.extra
+  if (isPrimary(leg)) {
+    const { paymentReference } = await import('@svc/protocol/ids')
+    return { to: leg.payTo, amount: `${human_amount} ${name}`, memo: memo ?? paymentReference(pay_req_id), data: null }
+  }
+  const { evmTransfer } = await import('@svc/sdk/evm-wallet')
+  const { to, value, data } = evmTransfer(leg)
+  return { to, amount: value === 0n ? '0' : `${human_amount} ${name}`, memo: null, data }
+}
+
+function Instructed({ name, value }: { name: string; value: string }) {
+  return (
+    <Term name={name}>
+      <Copyable text={value} what={name} />
+    </Term>
+  )
+}

@@ -1,0 +1,113 @@
+// The purchases of this browser, in the SDK's journal of purchases. They hold ids that lead to receipts, so they can be
+// removed; nothing of them is sent but to this gateway. A tab that works on one holds its lock.
+
+import type { Quote } from '@svc/api/purchases'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { storageJournal } from '@svc/sdk/journal'
+import {
+  forgetPurchase,
+  type PurchasePlace,
+  type PurchaseRecord,
+  purchaseEntry,
+  shownOrder,
+  shownPurchases,
+} from '@svc/sdk/purchase-journal'
+import { knownAddress } from '../../signed-client.ts'
+
+export interface Order {
+  units: number
+  provider?: string
+  extends?: string
+}
+
+export interface SavedPurchase {
+  /** Also its intent in the journal of purchases. */
+  id: string
+  started: string
+  order: Order
+  /** All that could have been paid, the newest last. */
+  quotes: Quote[]
+  /** Whether it was shown to be paid outside of this page, where the page cannot see what is done. */
+  isShownElsewhere: boolean
+  receipt: SignedReceipt | null
+}
+
+/** Where the purchases of this page are. */
+export async function placeHere(): Promise<PurchasePlace> {
+  return { journal: storageJournal(), baseUrl: await knownAddress() }
+}
+
+export async function readKept(id: string): Promise<SavedPurchase | null> {
+  const place = await placeHere()
+  await adopt(place, id)
+  const record = await purchaseEntry(place, id).read()
+  // The gateway may have had another address, or not said its own.
+  return (record && keptOf(id, record)) ?? (await allShown()).get(id) ?? null
+}
+
+export async function keep({ id, order, receipt, ...shown }: SavedPurchase): Promise<void> {
+  await purchaseEntry(await placeHere(), id).update((now) => {
+    const record = now ?? shownOrder({ ...order }, shown)
+    return { ...record, shown, receipt: record.receipt ?? receipt }
+  })
+}
+
+export async function removeKept(id: string): Promise<void> {
+  localStorage.removeItem(NAME_IN_1_1_0 + id)
+  const { journal, baseUrl } = await placeHere()
+  const shown = await shownPurchases(storageJournal())
+  const places = [{ journal, baseUrl }, ...shown.flatMap(({ intent, place }) => (intent === id ? place : []))]
+  for (const place of places) await forgetPurchase(place, id)
+}
+
+/** The newest first. */
+export async function allKept(): Promise<SavedPurchase[]> {
+  const place = await placeHere()
+  for (const name of Object.keys(localStorage))
+    if (name.startsWith(NAME_IN_1_1_0)) await adopt(place, name.slice(NAME_IN_1_1_0.length))
+  return [...(await allShown()).values()].sort((a, b) => b.started.localeCompare(a.started))
+}
+
+/** By id. Of records of one purchase under two addresses, one with a receipt counts. */
+async function allShown(): Promise<Map<string, SavedPurchase>> {
+  const found = await shownPurchases(storageJournal())
+  const kept = found.flatMap(({ intent, record }) => keptOf(intent, record) ?? [])
+  return new Map(
+    kept.sort((a, b) => Number(a.receipt !== null) - Number(b.receipt !== null)).map((one) => [one.id, one]),
+  )
+}
+
+/** The asset that a wallet was asked for is no part of the order. */
+function keptOf(id: string, { shown, order, receipt }: PurchaseRecord): SavedPurchase | null {
+  if (!shown) return null
+  const { pay_asset: _, ...goods } = order
+  return { id, ...shown, order: goods as unknown as Order, receipt } // as `keep` has written it
+}
+
+/** Release 1.1.0 kept what a page had shown apart. */
+const NAME_IN_1_1_0 = 'svc page purchase '
+
+/** Moves a purchase of 1.1.0 into the journal. A tab of that release may still work on it: what it changes is moved next. */
+async function adopt(place: PurchasePlace, id: string): Promise<void> {
+  const name = NAME_IN_1_1_0 + id
+  const text = localStorage.getItem(name)
+  const old = text === null ? null : parsed(text)
+  if (!old) return
+  const { started, order, isShownElsewhere } = old
+  await purchaseEntry(place, id).update((now) => {
+    const before = now?.shown
+    const quotes = before && before.quotes.length > old.quotes.length ? before.quotes : old.quotes
+    const shown = { started, quotes, isShownElsewhere: isShownElsewhere || before?.isShownElsewhere === true }
+    return { ...(now ?? shownOrder({ ...order }, shown)), shown, receipt: now?.receipt ?? old.receipt }
+  })
+  if (localStorage.getItem(name) === text) localStorage.removeItem(name)
+}
+
+function parsed(text: string): SavedPurchase | null {
+  try {
+    const value = JSON.parse(text) as SavedPurchase | null
+    return value && typeof value.id === 'string' && value.quotes.length > 0 ? value : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,114 @@
+// What the page knows of the log: how it was read last, and which entry somebody looks at.
+
+import { type Signal, signal } from '@preact/signals'
+import { type Entry, findIndex, readEntries, readWanted } from './entries.ts'
+import { compareWithSeen, type Growth, isAlarm, lastSeen, rememberSeen } from './last-checkpoint.ts'
+import { isUnreadable, NotOfLog, type ReadLog, readLog } from './log-reader.ts'
+
+type Reading = { state: 'loading' } | { state: 'unreadable' } | { state: 'not_of_log'; why: string } | ReadyLog
+
+export interface ReadyLog {
+  state: 'ready'
+  log: ReadLog
+  growth: Growth
+  /** Whether this browser remembers it for the next visit. */
+  isKept: boolean
+}
+
+type Looked = { state: 'looking' | 'bad' | 'no_index' | 'not_found' | 'failed' } | { state: 'found'; entry: Entry }
+
+export interface LogView {
+  reading: Signal<Reading>
+  /** While what was read before is still shown. */
+  isBusy: Signal<boolean>
+  /** Null where nobody looks for anything. */
+  looked: Signal<Looked | null>
+  read(): Promise<void>
+  lookUp(text: string): Promise<void>
+  /** After a failure. */
+  again(): Promise<void>
+  /** From now on the log is compared with what it shows now. */
+  accept(ready: ReadyLog): void
+}
+
+export function createLogView(): LogView {
+  const reading = signal<Reading>({ state: 'loading' })
+  const isBusy = signal(false)
+  const looked = signal<Looked | null>(null)
+  let latest = ''
+
+  async function read(): Promise<void> {
+    isBusy.value = true
+    reading.value = await readAndCompare().catch(failureOf)
+    isBusy.value = false
+  }
+
+  /** Throws where the gateway cannot say. */
+  async function find(text: string): Promise<Looked> {
+    const wanted = readWanted(text)
+    if (!wanted) return { state: 'bad' }
+    const index = 'digest' in wanted ? await findIndex(wanted.digest) : wanted.index
+    if (index === null) return { state: 'not_found' }
+    // It may have been added after the log was read.
+    if (index >= sizeNow()) await read()
+    const { value } = reading
+    if (value.state !== 'ready') return { state: 'failed' }
+    if (index >= sizeNow()) return { state: 'no_index' }
+    const [entry] = await readEntries(value.log, index + 1, 1)
+    if (!entry) return { state: 'failed' }
+    const isWanted = !('digest' in wanted) || entry.statement_digest === wanted.digest
+    return { state: 'found', entry: { ...entry, isProven: entry.isProven && isWanted } }
+  }
+
+  function sizeNow(): number {
+    return reading.value.state === 'ready' ? (reading.value.log.head?.size ?? 0) : 0
+  }
+
+  async function lookUp(text: string): Promise<void> {
+    latest = text
+    looked.value = text === '' ? null : { state: 'looking' }
+    if (text === '') return
+    const found = await find(text).catch((error): Looked => {
+      if (isUnreadable(error)) return { state: 'failed' }
+      throw error
+    })
+    if (latest === text) looked.value = found
+  }
+
+  return {
+    reading,
+    isBusy,
+    looked,
+    read,
+    lookUp,
+    again: () => lookUp(latest),
+    accept({ log }) {
+      const isKept = log.head !== null && rememberSeen(log.state, log.head)
+      reading.value = { state: 'ready', log, growth: { kind: 'first' }, isKept }
+    },
+  }
+}
+
+/** A gateway on several machines may show an older checkpoint for a moment. */
+const ATTEMPTS = 3
+const PAUSE_MS = 2_000
+
+async function readAndCompare(): Promise<ReadyLog> {
+  const seen = lastSeen()
+  for (let attempt = 1; ; attempt++) {
+    const log = await readLog()
+    const growth = await compareWithSeen(log, seen)
+    if (growth.kind === 'shrunk' && attempt < ATTEMPTS) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      continue
+    }
+    const isTaken = log.head !== null && !isAlarm(growth) && growth.kind !== 'unproven'
+    return { state: 'ready', log, growth, isKept: isTaken && rememberSeen(log.state, log.head!) }
+  }
+}
+
+function failureOf(error: unknown): Reading {
+  if (error instanceof NotOfLog) return { state: 'not_of_log', why: error.message }
+  if (isUnreadable(error)) return { state: 'unreadable' }
+  throw error
+}
