@@ -95,9 +95,4 @@ describe('the examples of docs/http.md', () => {
   it('ENV-04 the envelope stands on the page as it is signed', () => {
     expect(fences.find(({ language }) => language === 'json')?.code.trimEnd()).toBe(create?.envelope_json)
   })
-
-  it('the Python on the page is that of the example', () => {
-    const [shown] = fences.filter(({ language }) => language === 'python')
-    expect(readFileSync(join(root, 'docs/examples/envelope.py'), 'utf8')).toContain(shown?.code)
-  })
 })

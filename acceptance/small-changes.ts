@@ -154,7 +154,7 @@ const PROVIDER: SmallChange = {
     ),
     'apps/gateway/test/files/configured-providers.test.ts': behind('  storj: s3Bucket,', '  depot: s3Bucket,'),
     'docs/providers.md': before(
-      '\n```mermaid',
+      '\nAll bytes pass',
       '| `depot` | everyday files | to 625 GiB | immediate, permanent | immediately | [any S3 store](providers/storj.md) |',
     ),
   },

@@ -123,7 +123,7 @@ const SHOULD_LOOK_AT: Settings = {
   },
   AGENT_URL: {
     group: 'should look at',
-    help: 'Address of the agent service of the same operator, for the index and the pages to name; npm start sets its own',
+    help: 'Address of your agent service, for the index and the pages to name; npm start sets its own',
   },
 }
 
