@@ -157,7 +157,7 @@ describe('ADD-34 the systemd units', () => {
   })
 })
 
-describe("ADD-34 the files of the admin guide on a host with systemd", () => {
+describe('ADD-34 the files of the admin guide on a host with systemd', () => {
   let folder: string
   let chains: LocalChains
   beforeAll(async () => {
