@@ -32,12 +32,12 @@ export function pageRoutes(service: Service, context: Context): void {
   }
   add(service, '/assets/{name}', (wire, { name = '' }) => {
     const asset = pages.assets.get(name)
-    if (!asset) throw new ServiceError('not_found', 'there is no such file of a page')
+    if (!asset) throw new ServiceError('not_found', 'this page has no such file')
     return assetAnswer(asset, wire)
   })
 }
 
-/** Where the bytes of lockers are sent to and fetched from by clients themselves (SHORT-09). */
+/** The origins that clients send bytes to and fetch them from directly (SHORT-09). */
 function redirectOrigins({ config, providers }: Context): string[] {
   const origins = Object.keys(config.storage.drivers).flatMap((name) => providers.named(name).redirectsTo ?? [])
   return [...new Set(origins)]
@@ -48,7 +48,7 @@ const WITHOUT_PAGES =
 
 type Show = (wire: WireRequest, params: Readonly<Record<string, string>>) => Bytes
 
-/** Pages and what they load are no part of the interface, so they are not declared with it. */
+/** Pages and their assets are not part of the interface, so they are not declared with it. */
 function add(service: Service, path: string, show: Show): void {
   const route = routerPath(path)
   service.add({
