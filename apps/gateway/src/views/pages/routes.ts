@@ -23,7 +23,9 @@ export function pageRoutes(service: Service, context: Context): void {
   for (const { path, policy } of pages.pages)
     if (!declared.includes(path))
       add(service, path, showPage(pages.html, { ...(policy && { different: policy }), storageOrigins }))
-  add(service, '/operator', () => new Bytes(308, { location: `${context.config.http.baseUrl}/admin` }, null))
+  // The address of earlier releases, whose pages may still be built.
+  if (!pages.pages.some(({ path }) => path === '/operator'))
+    add(service, '/operator', () => new Bytes(308, { location: `${context.config.http.baseUrl}/admin` }, null))
   if (savedCopy) {
     add(service, '/verify.html', (wire) => downloadAnswer(savedCopy.asset, 'verify.html', wire))
     add(service, '/verify.html.sha256', (wire) => textAnswer(`${savedCopy.sha256}  verify.html\n`, wire))
