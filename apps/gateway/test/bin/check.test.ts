@@ -55,7 +55,7 @@ it('T-12 CFG-02 says what is sold and who may act, shows no secret, and leaves n
   expect(stdout).not.toContain('SECRET-')
   for (const fact of ['PostgreSQL db.example/svc', 'anna@example.com', 'a.example, b.example', 'CHAIN_WAIT_SECONDS'])
     expect(stdout).toContain(fact)
-  expect(stdout).toContain('does not read them: MISPELT')
+  expect(stdout).toContain('(ignored): MISPELT')
   expect(readdirSync(folder).toSorted()).toEqual(['gateway.env', 'keys'])
 })
 

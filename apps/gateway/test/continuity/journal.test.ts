@@ -72,7 +72,7 @@ forEachDatabase('a journal', ({ dialect }) => {
 
     for (const { code, stdout, stderr } of await Promise.all([replay(), replay()])) {
       expect(code, stderr).toBe(1)
-      expect(stdout).toContain(`cannot be read: ${damaged} is damaged`)
+      expect(stdout).toContain(`unreadable: ${damaged} is damaged`)
     }
     expectRefusal(await revoke(), 503, 'database_behind')
     const accepted = await replay('--accept')

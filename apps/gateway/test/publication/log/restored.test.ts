@@ -120,7 +120,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       await instance.close()
       instance = await openTestGateway(variables)
       expect(await untilState(instance, 'behind')).toMatchObject({
-        continuity: { log: 'forked', heal: expect.stringContaining('not that of this database') },
+        continuity: { log: 'forked', heal: expect.stringContaining('belongs to another database') },
       })
       const refused = await command('replay', '--reason', 'hope')
       expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('other entries than the log')])
@@ -149,7 +149,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       digests = (await placed.orderBy('entry_index').execute()).map(({ statement_digest }) => statement_digest)
       oldProof = await proofOf(instance, digests[0]!)
       expect((await begin('two words')).stderr).toContain('without spaces')
-      expect((await begin(oldKey.name)).stderr).toContain('has signed already')
+      expect((await begin(oldKey.name)).stderr).toContain('has already signed')
       const begun = await begin(origin)
       expect(begun.stderr).toContain('LOG_STORE')
       ended = JSON.parse(begun.stdout.slice(begun.stdout.indexOf('{'), begun.stdout.lastIndexOf('}') + 1)).ended
@@ -179,7 +179,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
         true,
         false,
       ])
-      expect((await begin(oldKey.name)).stderr).toContain('has signed already')
+      expect((await begin(oldKey.name)).stderr).toContain('has already signed')
       const audit = dbOf(instance)
         .selectFrom('audit_log')
         .select(['reason', 'details'])
