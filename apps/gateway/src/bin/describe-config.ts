@@ -92,8 +92,10 @@ function policyFacts({ config, secrets }: Read): Fact[] {
 
 function databaseText(url: string, processes: number): string {
   const { host = '', pathname = '' } = URL.parse(url) ?? {}
-  const place = url.startsWith('sqlite:') ? `SQLite in ${url.slice('sqlite:'.length)}` : `PostgreSQL ${host}${pathname}`
-  return `${place}, ${processes} ${processes === 1 ? 'process' : 'processes'}`
+  const location = url.startsWith('sqlite:')
+    ? `SQLite in ${url.slice('sqlite:'.length)}`
+    : `PostgreSQL ${host}${pathname}`
+  return `${location}, ${processes} ${processes === 1 ? 'process' : 'processes'}`
 }
 
 function callersText({ internal }: Config, { internalSecret }: Secrets): string {

@@ -95,9 +95,9 @@ export async function checkBudget(db: Db, parts: Parts, { budget, limits }: Acco
 
 /** For a transaction that cost nothing or that its payer paid for; with `only`, returns only that budget's part. */
 export async function releaseSpending(tx: Tx, transaction: string, only: BudgetName | null = null): Promise<void> {
-  const noted = await deleteSpending(tx, transaction, only)
+  const records = await deleteSpending(tx, transaction, only)
   // A budget has a row for each account; days are locked in the same order as in `spend`.
-  const ofBudget = new Map(noted.map((row) => [row.budget, row]))
+  const ofBudget = new Map(records.map((row) => [row.budget, row]))
   for (const budget of BUDGETS) {
     const row = ofBudget.get(budget)
     if (!row) continue
@@ -132,8 +132,8 @@ async function overLimit(db: Db, limits: readonly Limit[], now: number): Promise
   let until = 0
   for (const { who, count, seconds } of limits) {
     if (count === 0) continue
-    const noted = await nthNewest(db, hashed(who), count, now - seconds)
-    if (noted !== null) until = Math.max(until, noted + seconds)
+    const records = await nthNewest(db, hashed(who), count, now - seconds)
+    if (records !== null) until = Math.max(until, records + seconds)
   }
   return until === 0 ? null : { reason: 'limit_reached', until }
 }

@@ -9,15 +9,15 @@ import type { DocumentId } from './document-id.ts'
 import { LOG } from './earlier-logbook.ts'
 import { forgetFiles, readTo } from './store.ts'
 
-export interface KeptFile extends JournalFile {
+export interface ListedFile extends JournalFile {
   /** Whether the database has everything in the file. */
   isRead: boolean
 }
 
 /** The oldest first, including files of release 1.1.0. */
-export async function listJournal({ db }: Pick<Database<Schema>, 'db'>, folder: string): Promise<KeptFile[]> {
+export async function listJournal({ db }: Pick<Database<Schema>, 'db'>, folder: string): Promise<ListedFile[]> {
   const known = await readTo(db)
-  const files: KeptFile[] = []
+  const files: ListedFile[] = []
   for (const file of [...(await filesIn(folder, LOG)), ...(await filesIn(folder, JOURNAL))])
     files.push({ ...file, isRead: !(await hasLinesAfter(folder, file.name, known.get(file.name) ?? 0)) })
   return files

@@ -71,10 +71,10 @@ export async function answerInPieces<B>(
   of: AttestationRecord | null,
   pieces: AsyncIterable<string>,
 ): Promise<JsonText<B> | JsonStream<B>> {
-  return of && isLong(of) ? new JsonStream(pieces) : new JsonText(await wholeText(pieces))
+  return of && isLong(of) ? new JsonStream(pieces) : new JsonText(await concatenate(pieces))
 }
 
-async function wholeText(pieces: AsyncIterable<string>): Promise<string> {
+async function concatenate(pieces: AsyncIterable<string>): Promise<string> {
   let text = ''
   for await (const piece of pieces) text += piece
   return text

@@ -92,7 +92,7 @@ export function publish<Signed, Sent, Outcome extends Found, Result>(
       if (deferred !== null) return deferred
       const sent = await attempt.findSent()
       // The process that recorded it may have stopped before sending it.
-      if (sent && round === 0) await sendAgain(context, sender, sent)
+      if (sent && round === 0) await resend(context, sender, sent)
       const problem = sent && (await sender.record(context, sent, await sender.waitFor(context, sent)))
       return attempt.result({ sent, problem, round })
     },
@@ -137,7 +137,7 @@ export async function watch<Sent, Outcome extends Found>(
   if (!publisher.isOn(context)) return
   const open = await publisher.open(context)
   const found = await publisher.outcomes(context, open)
-  await Promise.all(open.map((sent, i) => found[i]?.outcome === 'pending' && sendAgain(context, publisher, sent)))
+  await Promise.all(open.map((sent, i) => found[i]?.outcome === 'pending' && resend(context, publisher, sent)))
   await recordAll(context, publisher, open, found)
   const landed = await publisher.landed(context)
   await recordAll(context, publisher, landed, await publisher.outcomes(context, landed))
@@ -156,7 +156,7 @@ async function recordAll<Sent, Outcome extends Found>(
   }
 }
 
-async function sendAgain<Sent, Outcome extends Found>(
+async function resend<Sent, Outcome extends Found>(
   context: Context,
   sender: Sender<Sent, Outcome>,
   sent: Sent,

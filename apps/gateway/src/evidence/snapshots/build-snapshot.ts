@@ -96,16 +96,16 @@ function createChunkTree() {
   /**
    * The leaves of the current block while all of its rows are at their old positions; null once they are in the tree.
    */
-  let kept: (() => string)[] | null = []
+  let unchanged: (() => string)[] | null = []
 
-  function addKept(leaves: () => string): void {
-    if (kept) kept.push(leaves)
+  function addUnchanged(leaves: () => string): void {
+    if (unchanged) unchanged.push(leaves)
     else tree.add(leaves())
   }
 
   function hashBlock(): void {
-    for (const leaves of kept ?? []) tree.add(leaves())
-    kept = null
+    for (const leaves of unchanged ?? []) tree.add(leaves())
+    unchanged = null
   }
 
   return {
@@ -115,15 +115,15 @@ function createChunkTree() {
       if (leaves !== null) {
         hashBlock()
         tree.add(leaves)
-        if (rowCount % BLOCK_LEAVES === 0) kept = []
+        if (rowCount % BLOCK_LEAVES === 0) unchanged = []
       } else if (count < toBlockEnd) {
-        addKept(() => leavesOf(rows))
+        addUnchanged(() => leavesOf(rows))
       } else {
         const blockNode = stored?.blockNode ?? null
         if (blockNode === null) hashBlock()
-        if (kept && blockNode !== null) tree.addBlock(blockNode)
+        if (unchanged && blockNode !== null) tree.addBlock(blockNode)
         else tree.add(leavesOf(rows).slice(0, toBlockEnd * HASH_LENGTH))
-        kept = count > toBlockEnd ? [() => leavesOf(rows).slice(toBlockEnd * HASH_LENGTH)] : []
+        unchanged = count > toBlockEnd ? [() => leavesOf(rows).slice(toBlockEnd * HASH_LENGTH)] : []
       }
     },
     end() {

@@ -6,7 +6,7 @@ import { readEntryBundle, TILE_WIDTH } from '@svc/protocol/transparency/tiles'
 import type { LogGap } from '../../continuity/anchored.ts'
 import type { Db } from '../../db/schema.ts'
 import { ForeignLog, type PublishedCheckpoint, type PublishedLog } from './published.ts'
-import { countPlaced, entriesBetween, findCheckpoint, newestCheckpoint } from './store.ts'
+import { countSequenced, entriesBetween, findCheckpoint, newestCheckpoint } from './store.ts'
 
 /** Null if the database has everything that is published. */
 export async function findGap(db: Db, published: PublishedLog): Promise<LogGap | null> {
@@ -19,12 +19,12 @@ export async function findGap(db: Db, published: PublishedLog): Promise<LogGap |
   const { size, root } = checkpoint
   const recorded = await findCheckpoint(db, size)
   if (recorded) return recorded.root === toHex(root) ? null : { kind: 'forked', missing: 0 }
-  const placed = await countPlaced(db)
-  if (placed < size) return { kind: 'behind', missing: size - placed }
+  const sequenced = await countSequenced(db)
+  if (sequenced < size) return { kind: 'behind', missing: size - sequenced }
   return (await hasEntriesOf(db, published, checkpoint)) ? null : { kind: 'forked', missing: 0 }
 }
 
-/** The database either lost the checkpoint of entries that it has placed, or has other entries. */
+/** The database either lost the checkpoint of entries that it has sequenced, or has other entries. */
 async function hasEntriesOf(db: Db, published: PublishedLog, { size }: PublishedCheckpoint): Promise<boolean> {
   const known = (await newestCheckpoint(db, size))?.size ?? 0
   for await (const { start, digests } of publishedEntries(published, known, size)) {

@@ -18,13 +18,13 @@ import type { LogIdentity } from './identity.ts'
 import { CHECKPOINT, type PublishedCheckpoint, type PublishedLog, TileMissing } from './published.ts'
 import {
   asWriter,
-  countPlaced,
+  countSequenced,
   entriesBetween,
   findLog,
   isAnyWaiting,
   newestCheckpoint,
-  placeWaiting,
   recordCheckpoint,
+  sequenceWaiting,
 } from './store.ts'
 import type { Witnesses } from './witnesses/witnesses.ts'
 
@@ -66,7 +66,7 @@ export function createPublish(parts: PublishParts): Publish {
     if (recorded && (await witnesses.cosigned(recorded)) !== shown?.text) return true
     if (!recorded && shown) return true
     if (identity.signer === null) return false
-    if ((await isAnyWaiting(db)) || (await countPlaced(db)) > (recorded?.size ?? 0)) return true
+    if ((await isAnyWaiting(db)) || (await countSequenced(db)) > (recorded?.size ?? 0)) return true
     return recorded !== null && witnesses.areDue(recorded)
   }
 
@@ -81,25 +81,25 @@ export function createPublish(parts: PublishParts): Publish {
     const shown = await published.newest()
     const frontier = await finishRecorded(shown, await frontierOf(shown))
     if (!identity.signer || !(await isOwnLog())) return false
-    const placed = await placeEntries()
+    const sequenced = await sequenceEntries()
     // More statements may have been signed since.
     await continuity.catchUp()
-    if (placed === frontier.size) {
-      await askAgain()
+    if (sequenced === frontier.size) {
+      await retryWitnesses()
       return false
     }
-    const size = Math.min(placed, frontier.size + MAX_BATCH)
+    const size = Math.min(sequenced, frontier.size + MAX_BATCH)
     const next = await extend(frontier, size)
     const root = rootOf(next)
     const note = await signCheckpoint(identity.key, { size, root }, identity.signer.sign)
     const recorded = await record({ size, root: toHex(root), note, signed_at: unixNow(parts) })
     await witnesses.ask(recorded)
     await show(frontier, next, recorded)
-    return placed > size || isAnyWaiting(db)
+    return sequenced > size || isAnyWaiting(db)
   }
 
   /** Asks witnesses that did not answer in time. The next run publishes their answers. */
-  async function askAgain(): Promise<void> {
+  async function retryWitnesses(): Promise<void> {
     const recorded = await newestCheckpoint(db)
     if (recorded) await witnesses.ask(recorded)
   }
@@ -142,10 +142,10 @@ export function createPublish(parts: PublishParts): Publish {
     return log?.public_key_hex === toHex(identity.key.publicKey) && log.origin === identity.key.name
   }
 
-  async function placeEntries(): Promise<number> {
+  async function sequenceEntries(): Promise<number> {
     return commit(async (tx) => {
-      await placeWaiting(tx, await countPlaced(tx), MAX_BATCH)
-      return countPlaced(tx)
+      await sequenceWaiting(tx, await countSequenced(tx), MAX_BATCH)
+      return countSequenced(tx)
     })
   }
 

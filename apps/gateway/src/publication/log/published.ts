@@ -43,9 +43,9 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
   let knownAt = Number.NEGATIVE_INFINITY
 
   async function newest(): Promise<PublishedCheckpoint | null> {
-    const begunAt = performance.now()
+    const startedAt = performance.now()
     const read = await readPublished(files, key)
-    if (begunAt > knownAt) [known, knownAt] = [read, begunAt]
+    if (startedAt > knownAt) [known, knownAt] = [read, startedAt]
     return read
   }
 

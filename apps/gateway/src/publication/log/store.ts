@@ -34,7 +34,7 @@ export async function lockLogs(tx: Tx): Promise<void> {
 }
 
 /** How many entries have a position. */
-export async function countPlaced(db: Db): Promise<number> {
+export async function countSequenced(db: Db): Promise<number> {
   const row = await db
     .selectFrom('log_entries')
     .select('entry_index as last')
@@ -52,7 +52,7 @@ export async function countEntries(db: Db): Promise<number> {
     .select(({ fn }) => fn.countAll<number>().as('waiting'))
     .where('entry_index', 'is', null)
     .executeTakeFirstOrThrow()
-  return (await countPlaced(db)) + waiting
+  return (await countSequenced(db)) + waiting
 }
 
 export async function isAnyWaiting(db: Db): Promise<boolean> {
@@ -66,7 +66,7 @@ export async function isAnyWaiting(db: Db): Promise<boolean> {
 }
 
 /** Gives waiting entries the next positions, in the order of their arrival. */
-export async function placeWaiting(tx: Tx, first: number, limit: number): Promise<void> {
+export async function sequenceWaiting(tx: Tx, first: number, limit: number): Promise<void> {
   await sql`
     update log_entries set entry_index = placed.place
     from (
@@ -220,7 +220,7 @@ export async function isLoggedBefore(db: Db, statementDigest: string, unixSecond
  * anchored.
  */
 export async function clearLog(tx: Tx): Promise<void> {
-  const placed = await countPlaced(tx)
+  const placed = await countSequenced(tx)
   await tx
     .updateTable('log_entries')
     .set(({ eb, ref }) => ({ position: eb(ref('entry_index'), '-', placed), entry_index: null }))

@@ -118,8 +118,8 @@ export async function attachPayment(context: Context, actor: Actor, order: Body<
   const payment = await readArrival(context, tx, leg)
   const isShort = payment.received < leg.amount
   if (isShort && !order.accept_less) {
-    const seen = { leg, amount: leg.amount, quote: request, payment }
-    throw paymentRefused('amount_too_small', seen)
+    const observed = { leg, amount: leg.amount, quote: request, payment }
+    throw paymentRefused('amount_too_small', observed)
   }
   const paid = isShort ? { ...leg, amount: payment.received } : leg
   const proof = { tx: payment.tx, kind: 'single', payment, quotes: [{ request, leg: paid }] } as const

@@ -19,12 +19,12 @@ import {
 import type { Actor } from '../actors.ts'
 import { appendAudit } from '../audit.ts'
 
-export interface BegunLog {
+export interface StartedLog {
   origin: string
   ended: { origin: string; vkey: string; checkpoints: string[] }
 }
 
-export async function beginLog(context: Context, actor: Actor, origin: string, reason: string): Promise<BegunLog> {
+export async function beginLog(context: Context, actor: Actor, origin: string, reason: string): Promise<StartedLog> {
   if (!isKeyName(origin))
     throw new Error('--new-log must be the name of the new log without spaces, as in gateway.example/log-2')
   const published = await publishedNote(context.publishedLog)

@@ -16,7 +16,7 @@ import { findGap } from '../../../publication/log/compare.ts'
 import type { Actor } from '../actors.ts'
 import { appendAudit } from '../audit.ts'
 import { acceptLosses } from './accept-losses.ts'
-import { type BegunLog, beginLog } from './begin-log.ts'
+import { beginLog, type StartedLog } from './begin-log.ts'
 import { findLostFiles, type LostFiles } from './lost-files.ts'
 import { restoreAccess } from './restore-access.ts'
 import { hasOutcome, restoreOutcome, restoreSent } from './restore-anchors.ts'
@@ -61,7 +61,7 @@ export interface ReplayReport extends Examined {
   accepted: Accepted | null
   lostFiles: LostFiles
   /** The new log, if one was started. */
-  begun: BegunLog | null
+  begun: StartedLog | null
 }
 
 export interface Accepted {

@@ -177,10 +177,10 @@ async function orphanOf(db: Db, publication: PublicationTable): Promise<Problem 
 }
 
 async function logOrphanOf(db: Db, { tx, size, payload }: LogAnchorTable): Promise<Problem | null> {
-  const { origin, size: placed } = await findOwnLog(db)
+  const { origin, size: sequenced } = await findOwnLog(db)
   const { o } = JSON.parse(payload) as { o: string }
   if (origin !== null && origin !== o)
     return { problem: `the transaction ${tx} publishes the log ${o}, which has ended` }
-  if (placed >= size) return null
-  return { problem: `the transaction ${tx} publishes ${size} entries of the log, and this database has ${placed}` }
+  if (sequenced >= size) return null
+  return { problem: `the transaction ${tx} publishes ${size} entries of the log, and this database has ${sequenced}` }
 }

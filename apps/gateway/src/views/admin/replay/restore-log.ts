@@ -11,7 +11,7 @@ import type { Tx } from '../../../db/schema.ts'
 import { findGap, publishedEntries } from '../../../publication/log/compare.ts'
 import type { PublishedCheckpoint, PublishedLog } from '../../../publication/log/published.ts'
 import {
-  countPlaced,
+  countSequenced,
   entriesBetween,
   newestCheckpoint,
   recordCheckpoint,
@@ -24,18 +24,18 @@ const ROWS_AT_ONCE = 1000
 export async function restoreCheckpoint(tx: Tx, document: CheckpointDocument): Promise<Restored> {
   const { from, entries, checkpoint } = document
   if (await hasCheckpoint(tx, document)) return 'known'
-  const placed = await countPlaced(tx)
-  if (placed < from)
+  const sequenced = await countSequenced(tx)
+  if (sequenced < from)
     return {
-      problem: `checkpoint ${checkpoint.size} follows entry ${from}, and this database has ${placed} entries`,
+      problem: `checkpoint ${checkpoint.size} follows entry ${from}, and this database has ${sequenced} entries`,
     }
-  await placeEntries(tx, from, entries)
+  await sequenceEntries(tx, from, entries)
   const forked = { problem: `checkpoint ${checkpoint.size}: ${FORKED}` }
   if ((await entriesBetween(tx, from, checkpoint.size)).join() !== entries.join()) return forked
   return (await recordCheckpoint(tx, checkpoint)).root === checkpoint.root ? 'written' : forked
 }
 
-async function placeEntries(tx: Tx, from: number, digests: readonly string[]): Promise<void> {
+async function sequenceEntries(tx: Tx, from: number, digests: readonly string[]): Promise<void> {
   const rows = digests.map((statement_digest, i) => ({ statement_digest, entry_index: from + i }))
   for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) await restoreEntries(tx, rows.slice(i, i + ROWS_AT_ONCE))
 }
@@ -56,7 +56,7 @@ export async function restorePublished(context: Context, published: PublishedLog
   const digests = await lostDigests(published, checkpoint, { size: from, root: known?.root ?? null })
   if (typeof digests === 'string') return digests
   return commit(async (tx) => {
-    await placeEntries(tx, from, digests)
+    await sequenceEntries(tx, from, digests)
     if ((await entriesBetween(tx, from, size)).join() !== digests.join()) throw new Error(FORKED)
     await recordCheckpoint(tx, { size, root: toHex(root), note, signed_at: unixNow(context) })
     return null
