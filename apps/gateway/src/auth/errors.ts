@@ -7,7 +7,7 @@ import type { Continuity } from '../continuity/continuity.ts'
 
 /** `continuity` where receipts are read: what changes something is refused while the database is behind. */
 export function receiptNotFound(continuity?: Pick<Continuity, 'status'>): ServiceError {
-  return new ServiceError('receipt_not_found', 'there is no receipt with this id', { hint: hintFor(continuity) })
+  return new ServiceError('receipt_not_found', 'no receipt has this id', { hint: hintFor(continuity) })
 }
 
 function hintFor(continuity: Pick<Continuity, 'status'> | undefined): string {

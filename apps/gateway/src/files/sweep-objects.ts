@@ -3,7 +3,7 @@
 
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
-import { FIRST_LOOK_SECONDS } from '../lockers/quota.ts'
+import { FIRST_CHECK_SECONDS } from '../lockers/quota.ts'
 import { adoptUpload, giveUpUpload } from './direct-uploads.ts'
 import {
   findDirectUpload,
@@ -45,7 +45,7 @@ async function takeUnread(context: Context): Promise<void> {
   const { db, commit } = context.database
   const now = unixNow(context)
   for (const { since, ...upload } of await findUploadsToLookFor(db, now, SWEEP_AT_ONCE)) {
-    await commit((tx) => lookLater(tx, upload.object_id, now + Math.max(now - since, FIRST_LOOK_SECONDS)))
+    await commit((tx) => lookLater(tx, upload.object_id, now + Math.max(now - since, FIRST_CHECK_SECONDS)))
     const locker = await findLockerOf(db, upload)
     try {
       if (locker) await adoptUpload(context, locker, upload)

@@ -76,7 +76,7 @@ export async function refusalOf(
   if (stored > 0 && usedBytes(after) > limit) return capacityExceeded('bytes')
   if (files > 0 && after.file_count > file_limit) return capacityExceeded('files')
   if (awaited !== undefined) {
-    const { bytes } = await awaitedUploads(db, locker_id, unixNow(context))
+    const { bytes } = await pendingUploads(db, locker_id, unixNow(context))
     if (usedBytes(after) + bytes + awaited > limit) return capacityExceeded('bytes')
   }
   if (parts > 0 && (await bytesInParts(db, locker_id)) + parts > limit) return capacityExceeded('unfinished')
@@ -148,10 +148,10 @@ async function replacedBy(
 const PROMISE_SECONDS = 3600
 
 /** A direct upload is looked for so long after it was begun. Its address is good for half of that. */
-export const FIRST_LOOK_SECONDS = 600
+export const FIRST_CHECK_SECONDS = 600
 
 /** Direct uploads, and the bytes that were announced for those that may still arrive. */
-export async function awaitedUploads(
+export async function pendingUploads(
   db: Db,
   lockerId: string,
   now: number,
@@ -166,7 +166,7 @@ export async function awaitedUploads(
         .filterWhere(
           eb.or([
             eb('o.since', '>', now - PROMISE_SECONDS),
-            eb('d.look_at', '<=', eb('o.since', '+', FIRST_LOOK_SECONDS)),
+            eb('d.look_at', '<=', eb('o.since', '+', FIRST_CHECK_SECONDS)),
           ]),
         )
         .as('bytes'),

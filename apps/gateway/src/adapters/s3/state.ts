@@ -30,7 +30,7 @@ export function openS3(context: Context): S3State {
 
 const SIGNING_KEYS = 1000
 
-/** Deriving one takes as long as the rest of a signature. */
+/** Deriving a key takes as long as the rest of the signature. */
 function cachedSigningKeys(): SigningKeyOf {
   const cache = lru<string, Buffer>(SIGNING_KEYS)
   return (secret, authorization) => {

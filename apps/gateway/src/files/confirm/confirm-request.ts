@@ -64,7 +64,7 @@ export async function lockerToConfirm(
 }
 
 function receiptNotFound() {
-  return uploadError('receipt_not_found', 'there is no receipt with this id', {
+  return uploadError('receipt_not_found', 'no receipt has this id', {
     layer: 'gateway',
     recovery_hint: 'send the receipt_id that the payment was confirmed with',
     next_best_method: 'POST /v1/storage/confirm',
