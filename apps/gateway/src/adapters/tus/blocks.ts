@@ -31,7 +31,7 @@ export async function readProgress({ database }: Context, { file, tus }: Upload)
   const offset = file.received_bytes
   const blocks = Math.floor(offset / tus.block_bytes)
   const isAtBlockEnd = offset === blocks * tus.block_bytes
-  return { offset, blocks, tail: hasAllBytes ? [] : await findPartsBetween(database.db, file, blocks, file.top_index) }
+  return { offset, blocks, tail: isAtBlockEnd ? [] : await findPartsBetween(database.db, file, blocks, file.top_index) }
 }
 
 export function tailBytes({ tail }: Progress): number {
