@@ -7,7 +7,7 @@ import { requireWritable } from '../auth/restrictions.ts'
 import type { Db, FileRow, Locker, Tx } from '../db/schema.ts'
 import { ACCESS, type LockerAccess } from '../lockers/access.ts'
 import type { Account } from '../lockers/quota.ts'
-import { ROOM } from '../lockers/terms.ts'
+import { USAGE } from '../lockers/terms.ts'
 
 export async function findFile(db: Db, lockerId: string, filename: string): Promise<FileRow | null> {
   return (await selectFile(db, lockerId, filename)).rows[0] ?? null
@@ -213,7 +213,7 @@ interface RecordedReading extends FileReading {
 /** The columns of a locker that writes need: who has access, and its quota. */
 export type ChangedLocker = LockerAccess & Account
 
-const CHANGED = ['locker_id', ...ACCESS, ...ROOM] as const
+const CHANGED = ['locker_id', ...ACCESS, ...USAGE] as const
 
 interface ManifestChange {
   at: string

@@ -80,7 +80,7 @@ function insertPendingUpload(
     const locker = await lockLocker(tx, locker_id)
     if ((await pendingUploads(tx, locker_id, since)).uploads >= MAX_PENDING) return false
     const without = { ...locker, total_bytes: locker.total_bytes - countedBytes(current) }
-    if (await refusalOf(context, tx, without, { awaited: size ?? 0, trash: 0 })) return false
+    if (await refusalOf(context, tx, without, { pending: size ?? 0, trash: 0 })) return false
     await insertObject(tx, { object_id, provider, state: 'writing', since, locker_id: null })
     await insertDirectUpload(tx, {
       object_id,

@@ -61,7 +61,7 @@ export async function findBuckets(context: Context, presented: S3Credential): Pr
   const nameOf = bucketNames(owned)
   const opened = owned.filter((locker) => isGranted(locker, scopeIn(presented, locker).grant))
   await continuity.requireWritten(...opened.map(({ locker_id: key }) => ({ kind: 'locker', key }) as const))
-  context.noteKeyUse(presented)
+  context.recordKeyUse(presented)
   return new Map(opened.map((locker) => [nameOf(locker), locker]))
 }
 
@@ -73,7 +73,7 @@ export async function openBucket(context: Context, presented: S3Credential, buck
   const credential = 'wallet' in presented ? scopeIn(presented, locker) : presented
   if (!isGranted(locker, credential.grant)) throw accessEnded()
   if ('wallet' in presented) requireShortLink(locker, newLife(presented, locker))
-  context.noteKeyUse(presented)
+  context.recordKeyUse(presented)
   return { locker, bucket, presented, credential }
 }
 

@@ -66,7 +66,7 @@ export async function insertKey(tx: Tx, key: S3KeyTable): Promise<void> {
 }
 
 /** Does nothing when a use after `before` is recorded. */
-export async function noteLastUse(tx: Tx, accessKeyId: string, now: number, before: number): Promise<void> {
+export async function recordLastUse(tx: Tx, accessKeyId: string, now: number, before: number): Promise<void> {
   await tx
     .updateTable('s3_keys')
     .set({ last_used_at: now })
