@@ -57,7 +57,7 @@ const RULES: Rule[] = [
       'packages/database/src/queue/pg-boss-engine.ts': 'gives back a job that waits for the database to be current',
       'packages/database/src/queue/sqlite-engine.ts': 'who has which job; its work commits by itself',
       'packages/database/src/queue/schedules.ts': 'when a job is due next; its work commits by itself',
-      'apps/gateway/src/keys/note-signing-key.ts': 'at the first start nothing can be compared yet',
+      'apps/gateway/src/keys/record-signing-key.ts': 'at the first start nothing can be compared yet',
       'apps/gateway/src/publication/log/identity.ts': 'the name of a log that has signed nothing',
       'apps/gateway/src/continuity/replicas/replica.ts': 'how replicas learn that the database is behind',
       'apps/gateway/src/bin/with-operations.ts': 'whether a command begins to compare',

@@ -75,7 +75,7 @@ forEachDatabase('deleting old data', (database) => {
     const revoked = await newDelegation({ state: 'revoked', ended_at: START })
     for (const id of [open, ended, revoked]) await see(id)
     await deleteAfter(0)
-    expect(await Promise.all([open, ended, revoked].map(seen))).toEqual([
+    expect(await Promise.all([open, ended, revoked].map(watched))).toEqual([
       [1, 1, 1],
       [0, 0, 0],
       [0, 0, 0],

@@ -1,5 +1,5 @@
-// What every error code means and what to do about it: the text of docs/errors.md and of `/errors/{code}`. Apart from
-// `errors.ts`, so that clients that only know the codes do not carry the texts.
+// What every error code means and what to do about it: the text of `/errors/{code}` and of `svc errors`.
+// Apart from `errors.ts`, so that clients that only need the codes do not carry the texts.
 
 import { ERROR_STATUS, type ErrorCode } from './errors.ts'
 

@@ -42,7 +42,7 @@ it('T-37 ADD-29 keeps entries of many callers sealed, and is read from wherever 
 
   await journal.append(['later'])
   expect((await read(before.ends)).found).toEqual(['later'])
-  await journal.turnTo('another history of größe')
+  await journal.switchHistory('another history of größe')
   await journal.append(['last'])
   await journal.close()
   const names = await files()
@@ -108,7 +108,7 @@ it('ADD-29 T-37 names files that are shorter than they were, or gone without hav
   const journal = await open()
   const names: string[] = []
   for (const history of ['one', 'two', 'three', 'four']) {
-    await journal.turnTo(history)
+    await journal.switchHistory(history)
     await journal.append([history])
     names.push(journal.places().at(-1)!.file)
   }

@@ -106,10 +106,10 @@ it('AGENT-03 T-02 cannot be confirmed by another identity, whose attempt does no
 
 it('T-02 buys the days for its payer even if another caller confirms it with their own quote', async () => {
   const payer = evmPayer(1)
-  const [quote, strangers] = [await api.quote(), await api.quote()]
+  const [quote, othersQuote] = [await api.quote(), await api.quote()]
   const leg = legOf(quote, 'USDC', 'evm-mainnet')
   const tx = await pay(stack, leg, payer, { memo: null })
-  const { body } = await api.confirm({ quote: strangers, tx, identity: payer.identity, leg })
+  const { body } = await api.confirm({ quote: othersQuote, tx, identity: payer.identity, leg })
   expect(body.subscription).toMatchObject({ identity: payer.identity, status: 'active' })
   const own = await api.confirm({ quote, tx, identity: payer.identity, leg })
   expectError(own, 402, 'payment_verification_failed', 'transaction_already_used')

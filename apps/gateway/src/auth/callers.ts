@@ -82,7 +82,7 @@ interface CallersOptions {
    */
   perAddress: number
   requireAudience: AudienceCheck
-  continuity: Pick<Continuity, 'assertUnused' | 'noteNonce' | 'status'>
+  continuity: Pick<Continuity, 'assertUnused' | 'recordNonce' | 'status'>
 }
 
 /** Only the payer's own key may perform these operations (OPER-05). */
@@ -92,7 +92,7 @@ const NONCE_LIFETIME_SECONDS = 60
 export function createCallers(options: CallersOptions): Callers {
   const { now, rateLimiter, perAddress, requireAudience, continuity } = options
   const { db, commit } = options.database
-  const useNonce = createNonces(commit, continuity.noteNonce)
+  const useNonce = createNonces(commit, continuity.recordNonce)
   const findSigner = createSignerFinder()
   const findLocker = createLockerFinder(db)
 

@@ -3,7 +3,7 @@ import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { ServiceError } from '@svc/service/service-error'
 import { receiptIsRenewal } from '../auth/errors.ts'
-import type { Note } from '../continuity/noted.ts'
+import type { RecordDocuments } from '../continuity/document-id.ts'
 import type { Locker, PayRequestTable, Tx } from '../db/schema.ts'
 import { NEW_ACCESS } from './access.ts'
 import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from './store.ts'
@@ -27,7 +27,7 @@ export type LockerCreation =
  * Creates the locker of a receipt, or finds the existing one. A refusal is a value and changes nothing, so that the
  * caller's transaction can still commit: a receipt is paid for even if its owner has too many lockers.
  */
-export async function createLocker(tx: Tx, note: Note, order: LockerOrder): Promise<LockerCreation> {
+export async function createLocker(tx: Tx, note: RecordDocuments, order: LockerOrder): Promise<LockerCreation> {
   const { receipt_id, payer_pubkey: owner, extends: renewed } = order.receipt
   if (renewed !== undefined) return { outcome: 'refused', refusal: receiptIsRenewal(renewed) }
   const existing = await findLockerOfReceipt(tx, receipt_id)

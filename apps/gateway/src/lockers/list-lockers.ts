@@ -10,7 +10,7 @@ import { ValidationError } from '@svc/service/service-error'
 import type { WalletCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import type { Noted } from '../continuity/noted.ts'
+import type { DocumentId } from '../continuity/document-id.ts'
 import { type ListedPurchase, type ListPosition, operatedBy, purchasesOf } from './store.ts'
 
 const DEFAULT_LIMIT = 100
@@ -41,8 +41,8 @@ export async function listLockers(
   return { wallet, lockers, count: lockers.length, ...(last && { next_cursor: cursorAfter(last) }) }
 }
 
-function notesOf({ receipt_id, created_at }: Entry): Noted[] {
-  const receipt: Noted = { kind: 'receipt', key: receipt_id }
+function notesOf({ receipt_id, created_at }: Entry): DocumentId[] {
+  const receipt: DocumentId = { kind: 'receipt', key: receipt_id }
   return created_at === null ? [receipt] : [receipt, { kind: 'locker', key: lockerId(receipt_id) }]
 }
 

@@ -11,7 +11,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { ServiceError } from '@svc/service/service-error'
 import { receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
-import { giveBack, type Refusal } from '../budgets/budgets.ts'
+import { type Refusal, releaseSpending } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PaymentCodeTable } from '../db/schema.ts'
 import { NotPublished } from './errors.ts'
@@ -81,7 +81,7 @@ const CODES: Sender<SentCode, SolanaOutcome> = {
       await commit((landed) => recordPaymentSlot(landed, receipt_id, found.slot))
       return null
     }
-    if (found.outcome === 'expired') await commit((expired) => giveBack(expired, tx))
+    if (found.outcome === 'expired') await commit((expired) => releaseSpending(expired, tx))
     return lostTransaction({ tx }, found)
   },
 }

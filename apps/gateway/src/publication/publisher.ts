@@ -9,15 +9,15 @@ import {
   type Account,
   checkBudget,
   DAY,
-  giveBack,
   HOUR,
   type Limit,
   type Refusal,
+  releaseSpending,
   type Spending,
   spend,
 } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { Note, Noted } from '../continuity/noted.ts'
+import type { DocumentId, RecordDocuments } from '../continuity/document-id.ts'
 import type { Db, Tx } from '../db/schema.ts'
 
 type Found = { outcome: TransactionOutcome }
@@ -25,7 +25,7 @@ type Found = { outcome: TransactionOutcome }
 /** How transactions of one kind are sent again and resolved. `Sent`: the row in which one is noted. */
 export interface Sender<Sent, Outcome extends Found = Found> {
   /** Documents that the journal must have before anybody learns of the transaction. */
-  notesOf(db: Db, sent: Sent): Promise<Noted[]>
+  notesOf(db: Db, sent: Sent): Promise<DocumentId[]>
   send(context: Context, sent: Sent): Promise<unknown>
   /** Asks until the outcome is known or the time is up, and sends the transaction again now and then. */
   waitFor(context: Context, sent: Sent): Promise<Outcome>
@@ -64,7 +64,7 @@ export interface Attempt<Signed, Sent, Result> {
   /** What it may cost, on each of its budgets. */
   costs(signed: Signed): Spending[]
   /** In the transaction that has noted it, once its costs are counted. */
-  noted?(tx: Tx, signed: Signed, note: Note): Promise<void>
+  noted?(tx: Tx, signed: Signed, note: RecordDocuments): Promise<void>
   /** Takes back what `insert` wrote in the same transaction: its budget is used up. */
   remove(tx: Tx, signed: Signed): Promise<void>
   /** Records that it waits for its budget. Null when another process was first. */
@@ -124,7 +124,7 @@ export function publish<Signed, Sent, Outcome extends Found, Result>(
 async function spendAll(tx: Tx, context: Context, costs: readonly Spending[]): Promise<Refusal | null> {
   for (const cost of costs) {
     const refusal = await spend(tx, context, cost)
-    if (refusal && cost !== costs[0]) await giveBack(tx, cost.tx)
+    if (refusal && cost !== costs[0]) await releaseSpending(tx, cost.tx)
     if (refusal) return refusal
   }
   return null

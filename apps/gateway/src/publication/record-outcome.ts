@@ -4,10 +4,10 @@
 import type { Anchor } from '@svc/api/attestations'
 import type { Costs } from '@svc/payments/solana/nodes'
 import type { SolanaOutcome } from '@svc/payments/solana/outcome'
-import { giveBack } from '../budgets/budgets.ts'
+import { releaseSpending } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
+import type { DocumentId, RecordDocuments } from '../continuity/document-id.ts'
 import { anchorKey } from '../continuity/documents.ts'
-import type { Note, Noted } from '../continuity/noted.ts'
 import type { AttestationTable, PublicationTable, Tx } from '../db/schema.ts'
 import { anchorError, NotPublished } from './errors.ts'
 import { queueEntry } from './evm-registry/entries.ts'
@@ -126,7 +126,7 @@ export async function recordLost(
     if (!(await changePublication(tx, publication, { state, ...costs }))) return
     note(outcomeOf(publication, state))
     // A transaction that failed on chain has opened no account.
-    await giveBack(tx, publication.tx, isPaid ? 'registry_rent' : null)
+    await releaseSpending(tx, publication.tx, isPaid ? 'registry_rent' : null)
     await setAnchor(tx, publication, null)
     await setStanding(tx, standing, publication, { status: 'computed', at, error: anchorError(problem, at) })
   })
@@ -152,14 +152,14 @@ export async function recordFinalized(parts: Parts, publication: PublicationTabl
 }
 
 /** With it in the journal, a restored database need not ask the chain. */
-function outcomeOf({ tx }: PublicationTable, state: PublicationTable['state']): Noted {
+function outcomeOf({ tx }: PublicationTable, state: PublicationTable['state']): DocumentId {
   return { kind: 'publication', key: anchorKey(tx, state) }
 }
 
 function change(
   { database, now }: Parts,
   { receipt_id }: Statement,
-  write: (tx: Tx, by: { standing: AttestationTable; at: number; note: Note }) => Promise<void>,
+  write: (tx: Tx, by: { standing: AttestationTable; at: number; note: RecordDocuments }) => Promise<void>,
 ): Promise<void> {
   return database.commit(async (tx, note) => {
     const standing = await lockStanding(tx, receipt_id)

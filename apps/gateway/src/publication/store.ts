@@ -1,6 +1,6 @@
 import type { Anchor, AnchorAbsence, AnchorError } from '@svc/api/attestations'
+import type { DocumentId } from '../continuity/document-id.ts'
 import { anchorKey } from '../continuity/documents.ts'
-import type { Noted } from '../continuity/noted.ts'
 import type { AttestationTable, Db, PaymentCodeTable, PublicationTable, Tx } from '../db/schema.ts'
 import { PUSH_AGAIN_SECONDS } from '../evidence/statements.ts'
 
@@ -22,7 +22,7 @@ export async function findPublication(db: Db, signature: string): Promise<Public
 }
 
 /** The name of a statement in the journal: sending a transaction makes the statement public. */
-export async function noteOfStatement(db: Db, { receipt_id, sequence }: Statement): Promise<Noted[]> {
+export async function noteOfStatement(db: Db, { receipt_id, sequence }: Statement): Promise<DocumentId[]> {
   const row = await db
     .selectFrom('statements')
     .select('statement_digest')
@@ -33,7 +33,7 @@ export async function noteOfStatement(db: Db, { receipt_id, sequence }: Statemen
 }
 
 /** Of a transaction that was noted, and perhaps not sent. */
-export async function notesOfSent(db: Db, sent: PublicationTable): Promise<Noted[]> {
+export async function notesOfSent(db: Db, sent: PublicationTable): Promise<DocumentId[]> {
   return [{ kind: 'publication', key: anchorKey(sent.tx, 'sent') }, ...(await noteOfStatement(db, sent))]
 }
 

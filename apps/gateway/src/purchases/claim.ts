@@ -8,7 +8,7 @@ import { newReceipt } from '@svc/payments/selling/new-receipt'
 import { toHex } from '@svc/protocol/bytes'
 import { receiptMessage, type SignedReceipt, signedReceipt } from '@svc/protocol/receipt'
 import { type Context, unixNow } from '../context.ts'
-import type { Note, Noted } from '../continuity/noted.ts'
+import type { DocumentId, RecordDocuments } from '../continuity/document-id.ts'
 import type { PaymentTransactionTable, Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { renewLocker } from './renewal.ts'
@@ -264,7 +264,7 @@ async function findEarlier(tx: Tx, { quotes }: PaymentProof, written: ReadonlyMa
  */
 function recordSecond(
   tx: Tx,
-  note: Note,
+  note: RecordDocuments,
   { tx: shown, quotes }: PaymentProof,
   [unwritten]: readonly SignedReceipt[],
   receiptOf: (payReqId: string) => SignedReceipt | undefined,
@@ -290,10 +290,10 @@ function lockerTerms(context: Context) {
   return { createdAt: unixNow(context), maxPerOwner: context.config.payments.maxLockersPerOwner }
 }
 
-function noteOf({ receipt_id }: SignedReceipt): Noted {
+function noteOf({ receipt_id }: SignedReceipt): DocumentId {
   return { kind: 'receipt', key: receipt_id }
 }
 
-function noteOfExisting(locker: LockerCreation | null): Noted[] {
+function noteOfExisting(locker: LockerCreation | null): DocumentId[] {
   return locker?.outcome === 'existing' ? [{ kind: 'locker', key: locker.locker.locker_id }] : []
 }

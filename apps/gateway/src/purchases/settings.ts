@@ -13,7 +13,7 @@ import {
 import { readInteger, type SettingsReader } from '@svc/service/program/config'
 import { readEvmKey } from '@svc/service/program/evm-keys'
 import { readOptionalKey } from '@svc/service/program/keys'
-import { readKeptDays } from '../continuity/settings.ts'
+import { readRetentionDays } from '../continuity/settings.ts'
 
 export interface PaymentConfig extends SalesConfig {
   /** USD for one unit, as decimal text. */
@@ -48,7 +48,7 @@ export function readPaymentConfig(settings: SettingsReader, isProduction: boolea
     unitPrices: readPrices(settings, 'UNIT_PRICES_USD', PROVIDERS) as PaymentConfig['unitPrices'],
     terms: terms(settings),
     maxLockersPerOwner: settings.integer('MAX_LOCKERS_PER_OWNER', { min: 1, max: 1_000_000 }),
-    unpaidQuoteSeconds: readKeptDays(settings, 'unpaid_quotes') * 86_400,
+    unpaidQuoteSeconds: readRetentionDays(settings, 'unpaid_quotes') * 86_400,
     watch: readWatch(settings),
   }
   return [config, secrets]

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCommand } from '../gateway-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-check-'))
-const guide = readFileSync(new URL('../../../../docs/start/operator.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../../../../docs/start/admin.md', import.meta.url), 'utf8')
 const production = /```ini\n(.*?)```/s.exec(guide)?.[1] ?? ''
 const inFolder = (name: string) => join(folder, name)
 
@@ -68,7 +68,7 @@ it('CFG-02 in development it makes no keys', async () => {
 it('CFG-02 lists every problem with what to do, and exits with 1', async () => {
   const { code, stdout } = await check(`${production.replace(/^BASE_URL=.*$/m, '')}\nS3_DOOR=on\nPORT=a`)
   expect(code).toBe(1)
-  expect(stdout).toContain('- S3_DOOR is gone: its name is S3, with the same value')
+  expect(stdout).toContain('- S3_DOOR is gone: it is now called S3, with the same value')
   expect(stdout).toContain('- BASE_URL must be the public address')
   expect(stdout).toContain('- PORT must be an integer')
   expect(await runCommand(['check', inFolder('nothing.env')])).toMatchObject({ code: 1, stdout: '' })

@@ -5,7 +5,7 @@ import { SettingsReader } from '@svc/service/program/config'
 import { createLog } from '@svc/service/program/log'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { readRates } from '../../src/auth/rates.ts'
-import { checkBudget, giveBack, type Refusal, spend } from '../../src/budgets/budgets.ts'
+import { checkBudget, releaseSpending, type Refusal, spend } from '../../src/budgets/budgets.ts'
 import { readBudgetConfig } from '../../src/budgets/settings.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -76,7 +76,7 @@ forEachDatabaseInGate('budgets', (database) => {
     const tx = `tx ${spent}`
     expect(await pay('one', 1, 60)).toBeNull()
     expect(await pay('one', 1, 1)).toMatchObject({ reason: 'limit_reached' })
-    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => giveBack(write, tx))
+    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => releaseSpending(write, tx))
     expect(await today()).toMatchObject({ amount: 0, transactions: 0 })
     expect(await pay('one', 1, 100)).toBeNull()
   })
@@ -94,11 +94,11 @@ forEachDatabaseInGate('budgets', (database) => {
     await both('kept')
     await both('expired')
     await both('failed')
-    await replicas[1].commit((write) => giveBack(write, 'expired'))
+    await replicas[1].commit((write) => releaseSpending(write, 'expired'))
     expect(await used()).toEqual({ publication: [10, 2], registry_rent: [600, 2] })
-    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => giveBack(write, 'failed', 'registry_rent'))
+    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => releaseSpending(write, 'failed', 'registry_rent'))
     expect(await used()).toEqual({ publication: [10, 2], registry_rent: [300, 1] })
-    await replicas[1].commit((write) => giveBack(write, 'failed'))
+    await replicas[1].commit((write) => releaseSpending(write, 'failed'))
     expect(await used()).toEqual({ publication: [5, 1], registry_rent: [300, 1] })
   })
 

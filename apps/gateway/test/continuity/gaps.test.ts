@@ -20,19 +20,19 @@ forEachDatabase('the gaps of a database', (database) => {
     const publications = { nodes, signer: 'the publication key' }
     const gaps = createGaps({ db, journal: null, publications, log: createLog('silent') })
 
-    const first = gaps.look()
+    const first = gaps.check()
     await expect.poll(() => questions.length).toBe(1)
     gaps.forgetChain()
     questions[0]!.resolve([])
     await first
     expect(gaps.isChainRead()).toBe(false)
 
-    const second = gaps.look()
+    const second = gaps.check()
     await expect.poll(() => questions.length).toBe(2)
     questions[1]!.resolve([])
     await second
     expect(gaps.isChainRead()).toBe(true)
-    await gaps.look()
+    await gaps.check()
     expect(questions).toHaveLength(2)
   })
 })

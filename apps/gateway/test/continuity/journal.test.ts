@@ -12,10 +12,10 @@ import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import type { DocumentId } from '../../src/continuity/document-id.ts'
 import type { Entry } from '../../src/continuity/documents.ts'
 import { createJournaling } from '../../src/continuity/journaling.ts'
 import { compareWithJournal } from '../../src/continuity/missing.ts'
-import type { Noted } from '../../src/continuity/noted.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { runCommand } from '../gateway-process.ts'
@@ -148,18 +148,18 @@ it('T-37 what another server may have taken back is not answered as done, and is
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const compareAgain = vi.fn()
-  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), keptDays: 90 }
+  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), retentionDays: 90 }
   const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain })
   await journaling.open('one server')
   const { begin } = journaling
   const guard = { begin, requireCurrent: async () => {}, assertCurrent: () => {} }
-  const commit = createCommit<Schema, Noted>(writable(db), 'sqlite', guard)
+  const commit = createCommit<Schema, DocumentId>(writable(db), 'sqlite', guard)
   const refusal = 'another database server answered before this was in the journal'
   const pending = async () => (await db.selectFrom('journal_pending').select('key').execute()).map(({ key }) => key)
 
   const turned = commit(async (_, note) => {
     note({ kind: 'locker', key: lockerId })
-    journaling.turnTo('another server')
+    journaling.switchHistory('another server')
   })
   await expect(turned).rejects.toThrow(refusal)
   expect(compareAgain).toHaveBeenCalledOnce()
@@ -180,14 +180,14 @@ it('T-37 what was in a file that somebody removed is written again', async () =>
   const { lockerId } = await instance.locker(owner)
   const { log } = instance.gateway.context
   await instance.close()
-  const database = await openDatabase<Schema, Noted>({ url: fresh.url, migrations })
+  const database = await openDatabase<Schema, DocumentId>({ url: fresh.url, migrations })
   onTestFinished(async () => {
     await database.close()
     await fresh.drop()
   })
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), keptDays: 90 }
+  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), retentionDays: 90 }
   const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain: () => {} })
   await journaling.open('a server')
   const entries = async () => {

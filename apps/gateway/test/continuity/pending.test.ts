@@ -12,8 +12,8 @@ import { lockerId } from '@svc/protocol/ids'
 import { expect, it } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { createChangeAccess } from '../../src/continuity/access-changes.ts'
+import type { DocumentId } from '../../src/continuity/document-id.ts'
 import type { Document } from '../../src/continuity/documents.ts'
-import type { Noted } from '../../src/continuity/noted.ts'
 import { recordPending } from '../../src/continuity/store.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { removeOperator } from '../../src/lockers/operators.ts'
@@ -23,11 +23,11 @@ import { openRestorable } from './restorable.ts'
 
 /** Commits, and is cut off before it writes to its journal. */
 function cutOff<Room extends Context>(context: Room): Room {
-  const commit: Commit<Schema, Noted> = (work) =>
+  const commit: Commit<Schema, DocumentId> = (work) =>
     writable(context.database.db)
       .transaction()
       .execute(async (tx) => {
-        const noted: Noted[] = []
+        const noted: DocumentId[] = []
         const result = await work(tx, (...more) => void noted.push(...more))
         await recordPending(tx, noted)
         return result
@@ -47,13 +47,13 @@ forEachDatabase('what a process has committed and not written to its journal', (
   const context = () => gateway.instance().gateway.context
   const seed = { owner: owner.identity }
 
-  async function pending(...noted: Noted[]): Promise<void> {
+  async function pending(...noted: DocumentId[]): Promise<void> {
     await recordPending(writable(context().database.db), noted)
   }
 
   /** What the journal gains by it. */
   async function gains(work: () => Promise<{ status: number }>, status = 200): Promise<string[]> {
-    const { folder, sealing } = context().continuity.place!
+    const { folder, sealing } = context().continuity.location!
     const read = async () => {
       const found: string[] = []
       for await (const entry of readJournal(folder, sealing, new Map())) {

@@ -315,7 +315,7 @@ describe('T-37 what was committed without an answer is in the journal before any
 
   /** The beginning of its name. */
   const isWritten = async (wanted: string) => {
-    const { folder: journal, sealing } = shop.gateway.context.continuity.place!
+    const { folder: journal, sealing } = shop.gateway.context.continuity.location!
     for await (const read of readJournal(journal, sealing, new Map()))
       if ('entry' in read && read.entry.includes(`"key":"${wanted}`)) return true
     return false

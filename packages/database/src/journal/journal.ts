@@ -40,7 +40,7 @@ export interface Journal {
   /** Once, where somebody has removed or shortened the file that is written to: the next entry begins another. */
   findLoss(): Promise<Place | null>
   /** Begins a new file for another history of the database. */
-  turnTo(history: string): Promise<void>
+  switchHistory(history: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -127,7 +127,7 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
       isLost = true
       return { file, end: size, isLoss: true }
     },
-    async turnTo(other) {
+    async switchHistory(other) {
       wanted = other
       await write([])
     },

@@ -241,7 +241,7 @@ export interface HttpSettings {
 export const HTTP_SETTINGS = {
   BASE_URL: {
     group: 'must set',
-    help: 'Public address of this service, as it stands in every URL that it hands out; in development http://localhost and the port',
+    help: 'Public address of this service, as in every URL that it returns; in development http://localhost and the port',
   },
   HOST: { group: 'should look at', default: '0.0.0.0', help: 'Address to listen on; npm start uses 127.0.0.1' },
   PORT: { group: 'should look at', help: 'Port to listen on' },
@@ -295,7 +295,7 @@ export function readDnsServers(settings: SettingsReader): string[] {
 
 function baseUrl(settings: SettingsReader, mode: Mode, port: number): string {
   if (mode === 'production' && settings.text('BASE_URL') === '') {
-    settings.problem('BASE_URL must be the public address of this service: it stands in every URL it hands out')
+    settings.problem('BASE_URL must be the public address of this service: every URL that it returns begins with it')
   }
   return settings.url('BASE_URL', `http://localhost:${port}`)
 }

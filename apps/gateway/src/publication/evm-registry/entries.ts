@@ -5,7 +5,7 @@ import { maxFeeGwei, type SignedTransaction } from '@svc/payments/evm/account'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { ServiceError } from '@svc/service/service-error'
 import type { Hex } from 'viem'
-import { giveBack } from '../../budgets/budgets.ts'
+import { releaseSpending } from '../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { RegistryEntryTable, Tx } from '../../db/schema.ts'
 import type { StatementRecord } from '../../evidence/record.ts'
@@ -103,7 +103,7 @@ const FORGOTTEN = { state: 'waiting', tx: null, raw: null } as const
 /** This one never landed, so it cost nothing. */
 async function forgetTransaction({ database }: Context, entry: RegistryEntryTable): Promise<void> {
   await database.commit(async (tx) => {
-    if ((await changeEntry(tx, entry, FORGOTTEN)) && entry.tx !== null) await giveBack(tx, entry.tx)
+    if ((await changeEntry(tx, entry, FORGOTTEN)) && entry.tx !== null) await releaseSpending(tx, entry.tx)
   })
 }
 

@@ -5,10 +5,10 @@ import { outcomesOf, type SolanaOutcome, watchTransaction } from '@svc/payments/
 import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'
 import { fromHex } from '@svc/protocol/bytes'
 import { logAnchorMemo, logAnchorPayload } from '@svc/protocol/transparency/anchor'
-import { giveBack } from '../../budgets/budgets.ts'
+import { releaseSpending } from '../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../context.ts'
+import type { DocumentId } from '../../continuity/document-id.ts'
 import { anchorKey } from '../../continuity/documents.ts'
-import type { Noted } from '../../continuity/noted.ts'
 import type { LogAnchorTable, LogCheckpointTable } from '../../db/schema.ts'
 import type { NotPublished } from '../errors.ts'
 import { memoInstruction } from '../memo.ts'
@@ -102,7 +102,7 @@ export async function recordLogAnchor(
   if (found.outcome === 'pending') return outcomeUnknown(anchor)
   if (found.outcome === 'landed' && found.commitment === 'confirmed' && anchor.state === 'landed') return null
   const costs = found.outcome === 'expired' ? null : await primaryChain!.nodes.costs(anchor.tx).catch(() => null)
-  const documentOf = (state: LogAnchorTable['state']): Noted => ({
+  const documentOf = (state: LogAnchorTable['state']): DocumentId => ({
     kind: 'log_anchor',
     key: anchorKey(anchor.tx, state),
   })
@@ -119,7 +119,7 @@ export async function recordLogAnchor(
   await commit(async (tx, note) => {
     if (!(await changeLogAnchor(tx, anchor, { state: found.outcome, fee_lamports }))) return
     note(documentOf(found.outcome))
-    if (found.outcome === 'expired') await giveBack(tx, anchor.tx)
+    if (found.outcome === 'expired') await releaseSpending(tx, anchor.tx)
   })
   const problem = lostTransaction(anchor, found)
   log.warn({ err: problem }, 'a checkpoint of the log was not published')

@@ -33,16 +33,16 @@ export interface TransparencySecrets {
 interface Place {
   mode: Mode
   baseUrl: string
-  databasePlace: DatabaseLocation
+  databaseLocation: DatabaseLocation
 }
 
 export function readTransparencySettings(
   settings: SettingsReader,
-  { mode, baseUrl, databasePlace }: Place,
+  { mode, baseUrl, databaseLocation }: Place,
 ): [TransparencyConfig, TransparencySecrets] {
   const place = settings.text('LOG_STORE')
   const isBucket = /^s3(?:\+http)?:/.test(place)
-  const folder = resolve((isBucket ? '' : place) || join(besideDatabase(databasePlace), 'log'))
+  const folder = resolve((isBucket ? '' : place) || join(besideDatabase(databaseLocation), 'log'))
   const config: TransparencyConfig = {
     ...readOrigin(settings, baseUrl),
     folder,
@@ -53,7 +53,7 @@ export function readTransparencySettings(
   return [
     config,
     {
-      logSeed: readLogSeed(settings, mode, databasePlace),
+      logSeed: readLogSeed(settings, mode, databaseLocation),
       logBucket: isBucket ? readBucketSettings(settings, 'LOG_STORE') : null,
     },
   ]

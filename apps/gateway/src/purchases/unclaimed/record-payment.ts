@@ -18,8 +18,8 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../context.ts'
+import type { RecordDocuments } from '../../continuity/document-id.ts'
 import { unclaimedKey } from '../../continuity/documents.ts'
-import type { Note } from '../../continuity/noted.ts'
 import type { Tx, UnclaimedPaymentTable } from '../../db/schema.ts'
 import { findPayRequest, type PayRequest } from '../store.ts'
 import { countUnclaimed, hasUnclaimed, insertUnclaimed, isClaimed } from './store.ts'
@@ -33,7 +33,7 @@ export interface RecordResult {
 }
 
 /** Runs in the transaction of the operation that found the payment. */
-export async function recordUnclaimed(tx: Tx, note: Note, payment: UnclaimedPaymentTable): Promise<RecordResult> {
+export async function recordUnclaimed(tx: Tx, note: RecordDocuments, payment: UnclaimedPaymentTable): Promise<RecordResult> {
   if (await isClaimed(tx, payment)) return { isRecorded: false, isNew: false }
   if (await hasUnclaimed(tx, payment)) return { isRecorded: true, isNew: false }
   if ((await countUnclaimed(tx, payment.pay_req_id)) >= MAX_OF_QUOTE) return { isRecorded: false, isNew: false }

@@ -1,4 +1,4 @@
-// `GET /v1/storage/verify`: what is attested of a receipt, fact by fact. It computes nothing.
+// `GET /v1/storage/verify`: the attested facts of a receipt. It computes nothing.
 
 import type { VerifyAnswer } from '@svc/api/evidence'
 import { type Lru, lru } from '@svc/concurrency/caches'
@@ -28,7 +28,7 @@ const NOT_ATTESTED: Standing = {
   revoked_at: null,
 }
 
-/** Short answers about newest statements, and where the receipts of them stand. */
+/** Cached short answers about newest statements, and the current status of their receipts. */
 export interface VerifyAnswers {
   cache: Lru<string, CachedAnswer>
   findStanding(receiptId: string): Promise<Standing>
@@ -46,8 +46,8 @@ export function openVerifyAnswers(db: Db): VerifyAnswers {
 }
 
 /**
- * A short answer about the newest statement is cached, and used while the standing of its receipt is the same. Reading
- * the standing takes a tenth of the time that a new answer takes.
+ * A short answer about the newest statement is cached and used while the status of its receipt is unchanged. Reading
+ * the status takes a tenth of the time of a new answer.
  */
 export async function verify(
   context: Context,

@@ -12,7 +12,7 @@ import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import { signReceipt } from '@svc/protocol/receipt'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
-import type { Noted } from '../../../src/continuity/noted.ts'
+import type { DocumentId } from '../../../src/continuity/document-id.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Db, Schema } from '../../../src/db/schema.ts'
 import { type ImportContext, type ImportReport, importRecords } from '../../../src/evidence/import/import-records.ts'
@@ -118,7 +118,7 @@ export async function addReceipt(db: Db, receiptId: string): Promise<string> {
 }
 
 export interface ImportDatabase {
-  database: Database<Schema, Noted>
+  database: Database<Schema, DocumentId>
   db: Db
   context: ImportContext
   run(...records: Exported[]): Promise<ImportReport>
@@ -129,7 +129,7 @@ export interface ImportDatabase {
 
 export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
   // Nothing is noted by an import.
-  const opened = (await database.openMigrated<Schema>(migrations)) as unknown as Database<Schema, Noted>
+  const opened = (await database.openMigrated<Schema>(migrations)) as unknown as Database<Schema, DocumentId>
   const { db } = opened
   const keyOf = (hex: string) => ({ verifier: ed25519PublicKeyFromHex(hex)!, revokedSince: null })
   const keys = new Map([signerHex, vectorKey].map((hex) => [hex, keyOf(hex)]))

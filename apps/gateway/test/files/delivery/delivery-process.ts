@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs'
 import { openDatabase } from '@svc/database/open'
 import { createQueue } from '@svc/database/queue/create-queue'
 import type { SlowStore } from '@svc/storage/slow-store'
-import type { Noted } from '../../../src/continuity/noted.ts'
+import type { DocumentId } from '../../../src/continuity/document-id.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
 import { deliverObject, dropStaged } from '../../../src/files/delivery/deliver-object.ts'
@@ -42,7 +42,7 @@ const wrap = (slow: SlowStore): SlowStore => ({
   },
 })
 
-const database = await openDatabase<Schema, Noted>({ url: databaseUrl, migrations })
+const database = await openDatabase<Schema, DocumentId>({ url: databaseUrl, migrations })
 const providers = await openStagedProviders({ folder, url, db: () => database.db, wrap })
 const log = { warn() {}, error() {} }
 const queue: Parameters<typeof deliverObject>[0]['queue'] = await createQueue({

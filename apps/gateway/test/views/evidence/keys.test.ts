@@ -96,7 +96,7 @@ it('T-40 ADD-39 of a revoked key, only what a block from before the theft holds 
   expect(new Set(Object.values(before))).toEqual(new Set(['passed']))
 
   const next = { publicKey: NEXT.publicKey, sign: async (message: Uint8Array) => NEXT.sign(message) }
-  const replica = { ...context, statementKeys: { ...context.statementKeys, held: () => next } }
+  const replica = { ...context, statementKeys: { ...context.statementKeys, signerOf: () => next } }
   const order = { keyId: issuerKeyId(toHex(stolen.publicKey)), since, reason: 'stolen', recovery: null }
   await revokeKey(replica, { identity: 'test' }, order)
   expect(await each((receiptId) => signatureOf(receiptId))).toEqual({

@@ -46,7 +46,7 @@ forEachDatabase('metrics', (database) => {
 
   it('T-89 counts the requests that were refused because there were too many', async () => {
     const { metrics } = shop.gateway.context
-    const grown = await growth({ shed: ['svc_http_requests_shed_total'] }, () => metrics.noteShed())
+    const grown = await growth({ shed: ['svc_http_requests_shed_total'] }, () => metrics.countShed())
     expect(grown).toEqual({ shed: 1 })
   })
 

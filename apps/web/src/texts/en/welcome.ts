@@ -2,7 +2,7 @@ export const texts = {
   title: 'Storage you can prove.',
   lead: 'Pay on chain, get a signed receipt, drop your files in a locker. Then show anybody, without their having to trust you or us, that these files existed, unchanged, at that time.',
   buy: 'Buy a locker',
-  seeWays: 'Start in a minute',
+  seeWays: 'Get started',
   picture: {
     label:
       'You pay on chain and get a signed receipt. It opens a locker for your files. Their hashes form one root, which a signed statement publishes on chain. Anybody can check it.',

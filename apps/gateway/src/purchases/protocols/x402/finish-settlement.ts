@@ -7,7 +7,7 @@ import { type ChainPayment, type ChainReading, judgePayment, type PaymentTerms }
 import { type QuotedLeg, quotedLeg } from '@svc/payments/selling/confirm'
 import { paymentRefused } from '@svc/payments/selling/errors'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { giveBack } from '../../../budgets/budgets.ts'
+import { releaseSpending } from '../../../budgets/budgets.ts'
 import type { Context } from '../../../context.ts'
 import { type LockerCreation, tagsOf } from '../../../lockers/create-locker.ts'
 import { claim } from '../../claim.ts'
@@ -114,7 +114,7 @@ export async function finishSettlement(
 
 /** A successful payment covers its fee; an expired one had no cost. */
 function releaseFee({ database }: Context, { tx: paid }: Settlement): Promise<void> {
-  return database.commit((tx) => giveBack(tx, paid))
+  return database.commit((tx) => releaseSpending(tx, paid))
 }
 
 /** A transaction that landed without paying the quote stays recorded, so that nothing else is sent for the quote. */

@@ -5,7 +5,7 @@ import type { Network } from '@svc/api/networks'
 import { quotedLeg } from '@svc/payments/selling/confirm'
 import { quoteExpired } from '@svc/payments/selling/errors'
 import { ServiceError } from '@svc/service/service-error'
-import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../../../budgets/budgets.ts'
+import { checkBudget, HOUR, type Limit, type Refusal, releaseSpending, spend } from '../../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../../context.ts'
 import { findReceiptOfRequest, type PayRequest, takeAuthorization } from '../../store.ts'
 import { RESUME_SECONDS } from '../../sweep.ts'
@@ -149,7 +149,7 @@ function recorderOf(context: Context, payment: SignedPayment, failed?: Settlemen
         ? insertSettlement(tx, settlement)
         : replaceTransaction(tx, settlement, previous))
       if (!isRecorded) return false
-      if (replacing !== undefined) await giveBack(tx, replacing)
+      if (replacing !== undefined) await releaseSpending(tx, replacing)
       const limits = [payerLimit(context, payer), addressLimit(context, payment)]
       const refusal = await spend(tx, context, { budget: budgetOf(on), tx: sent.tx, amount: maxFee, limits })
       if (refusal) {
@@ -159,7 +159,7 @@ function recorderOf(context: Context, payment: SignedPayment, failed?: Settlemen
       }
       if (!authorization_id || (await takeAuthorization(tx, { network, authorization_id, pay_req_id }))) return true
       await deleteSettlement(tx, settlement)
-      await giveBack(tx, sent.tx)
+      await releaseSpending(tx, sent.tx)
       return false
     })
     if (typeof recorded === 'object') throw tooManyFailed(recorded, on, unixNow(context))

@@ -4,7 +4,7 @@ import { openDatabase } from '@svc/database/open'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createLog } from '@svc/service/program/log'
 import { openFolderFiles } from '@svc/storage/local/files'
-import type { Noted } from '../../../../src/continuity/noted.ts'
+import type { DocumentId } from '../../../../src/continuity/document-id.ts'
 import { migrations } from '../../../../src/db/migrations.ts'
 import type { Schema } from '../../../../src/db/schema.ts'
 import { createPublish } from '../../../../src/publication/log/publish.ts'
@@ -19,7 +19,7 @@ function reach(step: string): void {
   if (step === wanted && left-- === 0) process.kill(process.pid, 'SIGKILL')
 }
 
-const database = await openDatabase<Schema, Noted>({ url: DATABASE_URL, migrations })
+const database = await openDatabase<Schema, DocumentId>({ url: DATABASE_URL, migrations })
 const signer = ed25519Signer(Buffer.from(LOG_KEY, 'hex'))
 const folder = openFolderFiles(LOG_STORE)
 const files: typeof folder = {

@@ -287,13 +287,13 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     }, async () => {
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text, payload } = await signed()
-      const giveBack = emptyBeforeSending(2)
+      const releaseSpending = emptyBeforeSending(2)
       expectFailed(await payPatiently(testbed.gateway.url, text))
       const second = await testbed.signAgain('evm', payload)
       expectFailed(await payPatiently(testbed.gateway.url, second), 'earlier_payment_open')
       const empty = await payPatiently(testbed.gateway.url, text)
       expectError(empty, 402, 'payment_verification_failed', 'insufficient_funds')
-      await giveBack()
+      await releaseSpending()
       const { status, body } = await payPatiently(testbed.gateway.url, text)
       expect(status, JSON.stringify(body)).toBe(200)
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
@@ -325,9 +325,9 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     }, async () => {
       // A short life, so that the chain's clock need not run far ahead of those of other tests.
       const text = await signedFor('evm', here(), (leg) => ({ ...leg, maxTimeoutSeconds: 60 }))
-      const giveBack = emptyBeforeSending(1)
+      const releaseSpending = emptyBeforeSending(1)
       expectFailed(await payPatiently(testbed.gateway.url, text))
-      await giveBack()
+      await releaseSpending()
       const { accepted, payload } = decodePaymentSignatureHeader(text)
       const { validBefore } = (payload as unknown as Signed).authorization
       await stranger().setNextBlockTimestamp({ timestamp: BigInt(validBefore) })
@@ -482,9 +482,9 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     const days = (leg: X402Leg) => ({ ...leg, maxTimeoutSeconds: 6 * 86_400 })
     const text = await signedFor('evm', { ...testbed, gateway, url: gateway.url }, days)
     const payload = decodePaymentSignatureHeader(text)
-    const giveBack = emptyBeforeSending(1)
+    const releaseSpending = emptyBeforeSending(1)
     expectError(await payPatiently(gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
-    await giveBack()
+    await releaseSpending()
     await stranger().mine({ blocks: 6000 })
     const theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })
     const { queue, database } = gateway.context

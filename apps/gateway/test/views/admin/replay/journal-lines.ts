@@ -9,7 +9,7 @@ import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { onTestFinished, vi } from 'vitest'
 import type { Context } from '../../../../src/context.ts'
 import type { Document, Entry } from '../../../../src/continuity/documents.ts'
-import type { JournalPlace } from '../../../../src/continuity/missing.ts'
+import type { JournalLocation } from '../../../../src/continuity/missing.ts'
 import { replay } from '../../../../src/views/admin/replay/replay.ts'
 
 /**
@@ -22,8 +22,8 @@ export function withoutTicks(): () => void {
 }
 
 /** A copy of the journal as it is now, of which the database knows nothing. */
-export async function copyJournal({ gateway }: TestGateway): Promise<JournalPlace> {
-  const place = gateway.context.continuity.place!
+export async function copyJournal({ gateway }: TestGateway): Promise<JournalLocation> {
+  const place = gateway.context.continuity.location!
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const name of await readdir(place.folder))
@@ -31,7 +31,7 @@ export async function copyJournal({ gateway }: TestGateway): Promise<JournalPlac
   return { ...place, folder }
 }
 
-export async function entriesIn({ folder, sealing }: JournalPlace): Promise<Entry[]> {
+export async function entriesIn({ folder, sealing }: JournalLocation): Promise<Entry[]> {
   const entries: Entry[] = []
   for await (const read of readJournal(folder, sealing, new Map()))
     if ('entry' in read) entries.push(JSON.parse(read.entry) as Entry)
@@ -39,7 +39,7 @@ export async function entriesIn({ folder, sealing }: JournalPlace): Promise<Entr
 }
 
 /** A journal of these files, as of several processes. */
-export async function writeJournal(place: JournalPlace, files: readonly (readonly Entry[])[]): Promise<JournalPlace> {
+export async function writeJournal(place: JournalLocation, files: readonly (readonly Entry[])[]): Promise<JournalLocation> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const entries of files) {
@@ -52,7 +52,7 @@ export async function writeJournal(place: JournalPlace, files: readonly (readonl
 
 /** Changes one character in the line of each of these documents. */
 export async function damage(
-  { folder, sealing }: JournalPlace,
+  { folder, sealing }: JournalLocation,
   isMeant: (document: Document) => boolean,
 ): Promise<void> {
   for (const name of (await readdir(folder)).filter((each) => each.endsWith(JOURNAL))) {
@@ -71,7 +71,7 @@ export async function damage(
 type How = Partial<Pick<Context, 'primaryChain' | 'evmRegistry'>> & { accept?: boolean }
 
 /** In the process of the gateway. */
-export function replayFrom(place: JournalPlace, { gateway }: TestGateway, { accept = false, ...changes }: How = {}) {
+export function replayFrom(place: JournalLocation, { gateway }: TestGateway, { accept = false, ...changes }: How = {}) {
   const { context: own } = gateway
   const context = { ...own, continuity: { ...own.continuity, place }, ...changes }
   return replay(context, { identity: 'a test' }, { reason: 'a test', accept })
