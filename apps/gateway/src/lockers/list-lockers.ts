@@ -91,5 +91,5 @@ function positionIn(cursor: string): ListPosition {
   const bytes = fromBase64Url(cursor)
   const [, confirmedAt, receiptId] = /^([0-9TZ:.-]*) (rcpt_[0-9a-f]{16})$/.exec((bytes && fromUtf8(bytes)) ?? '') ?? []
   if (confirmedAt !== undefined && receiptId !== undefined) return { confirmedAt, receiptId }
-  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unmodified next_cursor' })
+  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unchanged next_cursor' })
 }

@@ -79,7 +79,7 @@ export async function* jsonItems(pages: AsyncIterable<readonly unknown[]>): Asyn
 function nameIn(cursor: string): string {
   const bytes = fromBase64Url(cursor)
   const name = bytes && fromUtf8(bytes)
-  if (name === null) throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unmodified next_cursor' })
+  if (name === null) throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unchanged next_cursor' })
   requireStorableText(name, ['query', 'cursor'])
   return name
 }
