@@ -1,6 +1,6 @@
 // Deletes what need not be kept. The log of findings and everything that was paid stay for ever.
 
-import { endOfTooMany, MAX_KEPT_QUOTES } from '@svc/payments/selling/too-many-quotes'
+import { endOfTooMany, MAX_UNPAID_QUOTES } from '@svc/payments/selling/too-many-quotes'
 import { type Context, unixNow } from './context.ts'
 import { deleteNeverRegistered, findEndedWithLeftovers } from './delegations/store.ts'
 import { deleteUnpaid, nthEndBefore } from './subscriptions/store.ts'
@@ -20,7 +20,7 @@ const BATCH = 5000
 export async function deleteOldData(
   context: Context,
   signal: AbortSignal,
-  maxKeptQuotes = MAX_KEPT_QUOTES,
+  maxKeptQuotes = MAX_UNPAID_QUOTES,
 ): Promise<void> {
   const { db, commit } = context.database
   const now = unixNow(context)

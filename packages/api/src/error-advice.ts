@@ -68,7 +68,7 @@ export const TOOL_ADVICE: Advice<string> = {
   payment_already_used: OPERATOR,
   TUS_CONCAT_INVALID: 'finish each of them first; `put_file` needs none',
   TUS_UPLOAD_NOT_FOUND: '`put_file` uploads without tus',
-  TUS_OFFSET_MISMATCH: 'ask for the offset with HEAD, and go on from there',
+  TUS_OFFSET_MISMATCH: 'read the offset with HEAD, and continue from there',
   TUS_UPLOAD_GONE: 'create another one, or `put_file`',
   TUS_VERSION_UNSUPPORTED: 'send Tus-Resumable: 1.0.0',
   TUS_CHECKSUM_MISMATCH: 'send them again',

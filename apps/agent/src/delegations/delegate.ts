@@ -113,10 +113,10 @@ function requireOwnerInHeader(wire: WireRequest, owner: string): void {
 function requireSameIds(envelope: RequestEnvelope, body: DelegateBody): void {
   const differs = (id: 'receipt_id' | 'locker_id') => envelope[id] !== '' && envelope[id] !== body[id]
   if (differs('receipt_id'))
-    throw new ServiceError('RECEIPT_ID_MISMATCH', 'the envelope is for another receipt than the body', {
+    throw new ServiceError('RECEIPT_ID_MISMATCH', 'the envelope names a different receipt than the body', {
       hint: 'sign the receipt_id that you send, or none',
     })
-  if (differs('locker_id')) throw lockerMismatch('the envelope is for another locker than the body')
+  if (differs('locker_id')) throw lockerMismatch('the envelope names a different locker than the body')
 }
 
 function lockerMismatch(message: string): ServiceError {

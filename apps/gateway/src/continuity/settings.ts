@@ -2,7 +2,7 @@
 
 import { join, resolve } from 'node:path'
 import { readInteger, type SettingsReader } from '@svc/service/program/config'
-import { besideDatabase, type DatabasePlace } from '../db/settings.ts'
+import { besideDatabase, type DatabaseLocation } from '../db/settings.ts'
 
 export interface ContinuityConfig {
   /** Null without a journal: then only the chain shows whether the database is behind. */
@@ -13,10 +13,8 @@ export interface ContinuityConfig {
   clockToleranceSeconds: number
 }
 
-/**
- * The default folder is beside the database. It survives a restored database but not a lost disk (docs/operations.md).
- */
-export function readContinuityConfig(settings: SettingsReader, place: DatabasePlace): ContinuityConfig {
+/** By default beside the database. That survives a restored database, and not a lost disk: docs/operations.md says so. */
+export function readContinuityConfig(settings: SettingsReader, place: DatabaseLocation): ContinuityConfig {
   const text = settings.text('LOGBOOK_DIR')
   return {
     logbookDir: text === 'off' ? null : resolve(text || join(besideDatabase(place), 'logbook')),

@@ -108,6 +108,6 @@ it('LOCK-04 a caller who names the receipt learns that its locker is not open ye
   const named = await refuse({ path, lockerId: unopened, receiptId }, owner)
   expect(named).toMatchObject({ error: 'locker_not_found', details: { reason: 'not_provisioned' } })
   const unnamed = await refuse({ path, lockerId: unopened, receiptId: '' }, owner)
-  expect(unnamed).toMatchObject({ error: 'locker_not_found', message: 'there is no such locker' })
+  expect(unnamed).toMatchObject({ error: 'locker_not_found', message: 'no locker has this id' })
   expect(unnamed.details).not.toHaveProperty('reason')
 })

@@ -91,7 +91,7 @@ export interface Seller<Quote extends StoredQuote, Bought extends { receipt: Sig
   /** Throws while no payment can be claimed, before the chain is asked. */
   requireCurrent?(): Promise<void>
   /** Notes a payment for refund. True where it is noted: the answer then says so. */
-  noteRefused?(refused: RefusedPayment): Promise<boolean>
+  recordRefused?(refused: RefusedPayment): Promise<boolean>
 }
 
 /** A quote, and the payment of one of its legs that the chain shows. Not claimed yet. */
@@ -161,7 +161,7 @@ async function readLeg<Quote extends StoredQuote>(
   const payment = await readPayment(seller, tx, [{ request, leg }], payReqIds)
   if (payment.outcome === 'found') return { request, leg, payment }
   const { reason, seen } = payment
-  const isNoted = await seller.noteRefused?.({ request, leg, payReqIds, reason, payment: seen.payment })
+  const isNoted = await seller.recordRefused?.({ request, leg, payReqIds, reason, payment: seen.payment })
   throw paymentRefused(reason, seen, isNoted)
 }
 

@@ -148,7 +148,7 @@ export function txRequired(): ServiceError {
 }
 
 export function payReqNotFound(details?: { pay_req_ids: string[] }): ServiceError {
-  return new ServiceError('pay_req_not_found', 'there is no quote with this pay_req_id', {
+  return new ServiceError('pay_req_not_found', 'no quote has this pay_req_id', {
     hint: 'ask for a quote, and send the pay_req_id that is in it',
     ...(details && { details }),
   })

@@ -60,7 +60,7 @@ export function bodyStream(wire: WireRequest, maxBytes: number, aheadBytes?: num
 const ignore = () => {}
 
 function stalled(): ServiceError {
-  const again = 'upload again; in parts where the line is slow'
+  const again = 'upload again; on a slow connection, upload in parts'
   return new ServiceError('request_timeout', `nothing of the upload arrived for ${IDLE_MS / 1000} seconds`, {
     hint: again,
     details: {

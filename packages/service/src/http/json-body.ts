@@ -112,7 +112,7 @@ export function parseJsonBody(headers: IncomingHttpHeaders, bytes: Uint8Array, m
   }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new ServiceError('unsupported_encoding', 'request bodies are taken uncompressed only', {
+    throw new ServiceError('unsupported_encoding', 'compressed request bodies are not supported', {
       hint: 'send the body without Content-Encoding',
     })
   }

@@ -27,7 +27,7 @@ it('T-98 an answer that takes long begins with white space, and ends with the ou
   good.resolve({ ETag: '"a"' })
   expect(await good.body).toMatch(/^<\?xml [^>]*>\n *<CopyObjectResult.*<ETag>&quot;a&quot;<\/ETag>/s)
   const refused = await begun()
-  refused.reject(s3Error('NoSuchUpload', 'none', 'begin another one'))
+  refused.reject(s3Error('NoSuchUpload', 'none', 'create another upload'))
   expect(await refused.body).toMatch(/^<\?xml [^>]*>\n *<Error><Code>NoSuchUpload<\/Code>.*<Hint>/s)
   const failed = await begun()
   failed.reject(new Error('what nobody shall read'))

@@ -113,7 +113,7 @@ forEachDatabase('finalizing an upload session', (database) => {
       files: [
         { filename: 'a', ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [0, 2, 3, 5] },
         { filename: 'b', ok: true },
-        { filename: 'c', ok: false, error: 'CONTENT_NOT_FOUND', message: 'no part was sent' },
+        { filename: 'c', ok: false, error: 'CONTENT_NOT_FOUND', message: 'no part was received' },
       ],
       viewer_url: expect.stringMatching(/\/f\/b$/),
     })

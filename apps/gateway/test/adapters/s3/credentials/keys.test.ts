@@ -13,7 +13,7 @@ import {
   deleteExpiredKeys,
   insertKey,
   keysOfLocker,
-  noteLastUse,
+  recordLastUse,
 } from '../../../../src/adapters/s3/credentials/store.ts'
 import { sweepKeys } from '../../../../src/adapters/s3/credentials/sweep-keys.ts'
 import { migrations } from '../../../../src/db/migrations.ts'
@@ -216,11 +216,11 @@ forEachDatabaseInGate('the store of S3 keys', (database) => {
   it('ADD-42 a last use is noted unless a later one than asked about is there', async () => {
     const db = await opened(key('A'))
     const lastUse = async () => (await createKeyFinder(db)('A'))?.last_used_at
-    await noteLastUse(writable(db), 'A', 5000, 1400)
+    await recordLastUse(writable(db), 'A', 5000, 1400)
     expect(await lastUse()).toBe(5000)
-    await noteLastUse(writable(db), 'A', 8599, 4999)
+    await recordLastUse(writable(db), 'A', 8599, 4999)
     expect(await lastUse()).toBe(5000)
-    await noteLastUse(writable(db), 'A', 8600, 5000)
+    await recordLastUse(writable(db), 'A', 8600, 5000)
     expect(await lastUse()).toBe(8600)
   })
 

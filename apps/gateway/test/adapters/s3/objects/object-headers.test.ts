@@ -8,7 +8,7 @@ import { S3Error } from '@svc/s3/errors'
 import { expect, it } from 'vitest'
 import { readSource } from '../../../../src/adapters/s3/objects/copy-source.ts'
 import {
-  keptHeaders,
+  storedHeaders,
   readObjectHeaders,
   refuseUnsupported,
 } from '../../../../src/adapters/s3/objects/object-headers.ts'
@@ -65,10 +65,10 @@ it('T-129 no made-up input breaks the rules of headers of objects', async () => 
 function checkKept(headers: Record<string, string>): void {
   const read = accepted(S3Error, () => readObjectHeaders(headers))
   if (!read) return
-  const kept = keptHeaders(read)
+  const kept = storedHeaders(read)
   for (const [name, value] of Object.entries(kept)) must(isHeader(name, value), 'keeps what no answer can send')
   mustEqual(
-    keptHeaders(readObjectHeaders({ ...kept, 'content-type': read.contentType })),
+    storedHeaders(readObjectHeaders({ ...kept, 'content-type': read.contentType })),
     kept,
     'keeps something else the second time',
   )
