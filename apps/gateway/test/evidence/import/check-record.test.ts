@@ -110,14 +110,14 @@ describe('an exported record', () => {
 
   it('T-21 is refused with the same file twice', async () => {
     const files = [good.files[0], good.files[1], good.files[0]]
-    expect(await problemOf({ ...good, files, file_count: 3 })).toBe('files: file 3 has the name of one before it')
+    expect(await problemOf({ ...good, files, file_count: 3 })).toBe('files: file 3 has the name of an earlier file')
   })
 
   it.each(['proof_id', 'envelope', 'evidence_seq', 'note', '__proto__'])(
     'is refused with the field %s',
     async (field) => {
       const text = JSON.stringify(good).replace('{', `{"${field}":null,`)
-      expect(await readText(text)).toHaveProperty('problem', `has a field that version 1 has not: "${field}"`)
+      expect(await readText(text)).toHaveProperty('problem', `has a field that version 1 does not have: "${field}"`)
     },
   )
 })

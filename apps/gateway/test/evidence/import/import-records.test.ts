@@ -121,7 +121,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     const signed = exported(await addReceipt(db, 'rcpt_signed'))
     const unverified = [
       { ...remark(unsigned, 1), problem: 'it is unsigned' },
-      { ...remark(foreign, 3), problem: 'no key that this gateway has from that time has signed it' },
+      { ...remark(foreign, 3), problem: 'no key that this gateway used at that time has signed it' },
     ]
     expect(await run(unsigned, signed, foreign)).toEqual(report({ imported: 3, unverified }))
     expect((await findRecord(db, 'rcpt_foreign'))!.record.manifest_signature).toBe(foreign.manifest_signature)
@@ -134,7 +134,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     const records = [first, { unknown: true }, { ...second, file_count: 9 }, second]
     const refused: ImportReport['refused'] = [
       { at: 'line 2', lockerId: null, reason: 'malformed', problem: 'receipt_id: is missing' },
-      { ...remark(second, 3), reason: 'mismatch', problem: 'file_count: the files are 1' },
+      { ...remark(second, 3), reason: 'mismatch', problem: 'file_count: the number of files is 1' },
     ]
     expect(await run(...records)).toEqual(report({ imported: 2, refused }))
     const after = await instance.everything()
@@ -208,7 +208,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
   it('refuses a record of a receipt that this gateway does not have', async () => {
     const before = await instance.everything()
     const record = exported('rcpt_elsewhere')
-    const problem = { reason: 'unknown_receipt' as const, problem: 'receipt_id: not of this gateway' }
+    const problem = { reason: 'unknown_receipt' as const, problem: 'receipt_id: is not a receipt of this gateway' }
     expect(await instance.run(record)).toEqual(report({ refused: [{ ...remark(record, 1), ...problem }] }))
     expect(await instance.everything()).toEqual(before)
   })

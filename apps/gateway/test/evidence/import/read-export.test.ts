@@ -67,14 +67,14 @@ describe('an export', () => {
 
   it('is reported with the place where an array is malformed', async () => {
     const entry = JSON.stringify(good)
-    const cut = 'is cut off: the array has no end'
+    const cut = 'is truncated: the array has no end'
     expect(await outcomes(`[${entry},5,${entry}`)).toEqual([
       'entry 1: read',
       'entry 2: must be an object',
       `entry 3: ${cut}`,
     ])
     expect(await outcomes(`[${entry},{"open,${entry}]`)).toEqual(['entry 1: read', `entry 2: ${cut}`])
-    expect(await outcomes(`[${entry}] ${entry}`)).toEqual(['entry 1: read', 'the end: has something after the array'])
+    expect(await outcomes(`[${entry}] ${entry}`)).toEqual(['entry 1: read', 'the end: has data after the array'])
     expect(await outcomes(`[${entry},]`)).toEqual(['entry 1: read', expect.stringContaining('entry 2: is not strict')])
   })
 

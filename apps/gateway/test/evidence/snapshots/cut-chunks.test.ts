@@ -8,7 +8,7 @@ import { openChunkList, writeChunkList } from '../../../src/db/chunk-list.ts'
 import {
   fileOf,
   fileRowsOf,
-  placeOf,
+  indexInChunk,
   readContent,
   readStoredFiles,
   type SnapshotFile,
@@ -56,9 +56,9 @@ describe('chunks of a file list', () => {
           for (const [i, { filename, size_bytes, content_hash, content_type }] of readContent(content).entries()) {
             expect(`{${stored[i]!.nameAndSize}}`).toBe(JSON.stringify({ filename, size_bytes }))
             expect(stored[i]).toMatchObject({ contentHash: bare(content_hash), contentType: content_type })
-            expect(placeOf(content, filename)).toBe(i)
+            expect(indexInChunk(content, filename)).toBe(i)
           }
-          expect(placeOf(content, 'none of them: longer than twelve')).toBe(-1)
+          expect(indexInChunk(content, 'none of them: longer than twelve')).toBe(-1)
         }
       }),
       { numRuns: 50 },

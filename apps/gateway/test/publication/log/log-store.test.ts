@@ -59,7 +59,7 @@ it('LOG-18 the origin and the key are fixed with the first checkpoint', async ()
   await instance.gateway.context.publishLog()
   await instance.close()
 
-  await expect(open({ LOG_ORIGIN: 'third.example/log' })).rejects.toThrow('is second.example/log, and stays it')
+  await expect(open({ LOG_ORIGIN: 'third.example/log' })).rejects.toThrow('is second.example/log, which cannot change')
   const other = await open({ LOG_KEY: key('0c') })
   expect(other.gateway.context.logIdentity.key).toEqual(instance.gateway.context.logIdentity.key)
   const { body } = await other.send<{ warnings: string[] }>('GET', '/health')
@@ -71,7 +71,7 @@ it('LOG-18 the origin and the key are fixed with the first checkpoint', async ()
 
   await writeFile(join(folder, 'policy'), 'witness nobody\n')
   await expect(open({ LOG_POLICY_FILE: join(folder, 'policy') })).rejects.toThrow(
-    'LOG_POLICY_FILE is no policy: line 1',
+    'LOG_POLICY_FILE is not a policy: line 1',
   )
   await expect(open({ LOG_POLICY_FILE: join(folder, 'none') })).rejects.toThrow(join(folder, 'none'))
 })

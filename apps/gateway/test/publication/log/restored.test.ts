@@ -191,7 +191,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       // As if another log had begun while this process was at work.
       await addStatements(dbOf(instance), 1)
       await writable(dbOf(instance)).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
-      await expect(instance.gateway.context.publishLog()).rejects.toThrow('another log has begun')
+      await expect(instance.gateway.context.publishLog()).rejects.toThrow('another log has started')
       await writable(dbOf(instance)).updateTable('logs').set({ origin }).execute()
       await instance.gateway.context.publishLog()
       expect((await readerOf(instance).head()).size).toBe(digests.length + 1)

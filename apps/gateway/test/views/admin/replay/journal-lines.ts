@@ -39,7 +39,10 @@ export async function entriesIn({ folder, sealing }: JournalLocation): Promise<E
 }
 
 /** A journal of these files, as of several processes. */
-export async function writeJournal(place: JournalLocation, files: readonly (readonly Entry[])[]): Promise<JournalLocation> {
+export async function writeJournal(
+  place: JournalLocation,
+  files: readonly (readonly Entry[])[],
+): Promise<JournalLocation> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const entries of files) {
