@@ -21,11 +21,11 @@ async function secondAgent(variables: Variables) {
   }
 }
 
-describe('AGENT-04 the caller', () => {
+describe('AGENT-04 authentication', () => {
   it.each([
     ['an Ed25519 key', ann],
     ['an EVM wallet', bob],
-  ])('AGENT-04 accepts %s that is named in the header and has signed', async (_, who) => {
+  ])('AGENT-04 accepts %s that is named in the header and has signed the request', async (_, who) => {
     expect(await list({}, who)).toMatchObject({ status: 200, body: { subscription: null, delegations: [] } })
   })
 
@@ -60,7 +60,7 @@ describe('an envelope', () => {
     expectRefusal(await list({ envelope: { path: '/v1/lockers' } }), 403, 'PATH_MISMATCH')
   })
 
-  it('T-55 rejects an envelope for another service, and does not use up its nonce; clients of 1.0.0 name none', async () => {
+  it('T-55 rejects an envelope for another service without using up its nonce, and accepts clients of 1.0.0, which name none', async () => {
     const nonce = 'ab'.repeat(16)
     for (const aud of ['https://other.example', '', null, [stack.agent.url]])
       expectRefusal(await list({ envelope: { aud, nonce } }), 403, 'AUDIENCE_MISMATCH')
@@ -80,8 +80,8 @@ describe('an envelope', () => {
   })
 })
 
-describe('T-10 limits', () => {
-  it('T-10 limits wrong signatures per address and minute before it verifies them', async () => {
+describe('T-10 rate limits', () => {
+  it('T-10 limits invalid signatures per address and minute before it verifies them', async () => {
     const ask = await secondAgent({ RATE_LIMITS: 'address=3/min' })
     const forged = () => stack.sign(bob, { ...LISTING, identity: ann.identity }).headers
     const statuses = []
@@ -91,7 +91,7 @@ describe('T-10 limits', () => {
     expect((await ask(stack.sign(ann, LISTING).headers)).status).toBe(200)
   })
 
-  it('T-10 limits requests per identity, and others cannot use up that limit', async () => {
+  it('T-10 limits requests per identity, and other identities cannot use up that limit', async () => {
     const ask = await secondAgent({ RATE_LIMITS: 'identity=2/min' })
     const signed = () => stack.sign(ann, LISTING).headers
     const first = signed()

@@ -16,8 +16,8 @@ it('AGENT-04 derives the same key for a delegation every time, and signs with it
   expect(ed25519PublicKeyFromBase58(signer.address)?.verify(message, signature)).toBe(true)
 })
 
-it('AGENT-04 derives keys and secrets by HKDF-SHA-256, as another implementation does', () => {
-  // As Python's hmac and cryptography modules give them by RFC 5869.
+it('AGENT-04 derives the same keys and secrets by HKDF-SHA-256 as another implementation', () => {
+  // Computed with Python's hmac and cryptography modules according to RFC 5869.
   const publicKey = '85cd2e9b2e5380eeda029da776b684adedb0112538d4cc22b7c9bb595d46126a'
   expect(keys.signerOf(first).address).toBe(toBase58(fromHex(publicKey, 32)!))
   expect(keys.webhookSecretOf(first, HOOK)).toBe('whsec_KwvrcmjGcEcv3JkD73xt4qvxbX/1xODTnH4CXIqWzEc=')

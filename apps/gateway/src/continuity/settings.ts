@@ -13,7 +13,9 @@ export interface ContinuityConfig {
   clockToleranceSeconds: number
 }
 
-/** By default beside the database. That survives a restored database, and not a lost disk: docs/operations.md says so. */
+/**
+ * The default folder is beside the database. It survives a restored database but not a lost disk (docs/operations.md).
+ */
 export function readContinuityConfig(settings: SettingsReader, place: DatabaseLocation): ContinuityConfig {
   const text = settings.text('LOGBOOK_DIR')
   return {

@@ -11,9 +11,9 @@ import { ServiceError } from '@svc/service/service-error'
 import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, Locker, Tx } from '../db/schema.ts'
-import { isEnded, type LockerUsage, termsOf, usedBytes } from './terms.ts'
+import { isEnded, type LockerTotals, termsOf, usedBytes } from './terms.ts'
 
-export type Account = LockerUsage & Pick<Locker, 'locker_id'>
+export type Account = LockerTotals & Pick<Locker, 'locker_id'>
 
 /** The amounts that a request adds. Omitted kinds are not checked. */
 export interface Added {

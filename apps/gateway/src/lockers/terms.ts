@@ -7,7 +7,7 @@ import type { Locker, PayRequestTable } from '../db/schema.ts'
 /** The columns of a locker that determine its remaining quota. */
 export const USAGE = ['terms', 'expires_at', 'file_count', 'total_bytes', 'unconfirmed_bytes'] as const
 
-export type LockerUsage = Pick<Locker, (typeof USAGE)[number]>
+export type LockerTotals = Pick<Locker, (typeof USAGE)[number]>
 
 export function termsOf({ terms }: Pick<Locker, 'terms'>): Terms {
   return JSON.parse(terms)
@@ -27,7 +27,7 @@ export function quotedTerms({ quote }: Pick<PayRequestTable, 'quote'>): Terms {
   }
 }
 
-export function usedBytes({ total_bytes, unconfirmed_bytes }: LockerUsage): number {
+export function usedBytes({ total_bytes, unconfirmed_bytes }: LockerTotals): number {
   return total_bytes + unconfirmed_bytes
 }
 

@@ -29,7 +29,7 @@ function positionIn(cursor: string): { at: number; id: string } {
   const bytes = fromBase64Url(cursor)
   const [, at, id] = /^([0-9]{1,15}) ([\w-]{1,100})$/.exec((bytes && fromUtf8(bytes)) ?? '') ?? []
   if (at !== undefined && id !== undefined) return { at: Number(at), id }
-  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unmodified next_cursor' })
+  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unchanged next_cursor' })
 }
 
 export async function readJob({ queue }: Context, jobId: string): Promise<AdminJobDetails> {

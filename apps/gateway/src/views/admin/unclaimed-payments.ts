@@ -42,7 +42,7 @@ function positionIn(cursor: string): UnclaimedPosition {
   const bytes = fromBase64Url(cursor)
   const [, noted_at, tx, asset] = /^([0-9TZ:.-]+) (\w+) (\w+)$/.exec((bytes && fromUtf8(bytes)) ?? '') ?? []
   if (noted_at !== undefined && tx !== undefined && asset !== undefined) return { noted_at, tx, asset }
-  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unmodified next_cursor' })
+  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unchanged next_cursor' })
 }
 
 async function shown(context: Context, db: Db, payment: UnclaimedPaymentTable): Promise<UnclaimedPayment> {

@@ -4,9 +4,9 @@ import type { Terms } from '@svc/api/purchases'
 import { jsonInteger } from '@svc/database/prepared'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Locker } from '../../db/schema.ts'
-import { type LockerUsage, USAGE } from '../../lockers/terms.ts'
+import { type LockerTotals, USAGE } from '../../lockers/terms.ts'
 
-export interface LockerOver extends Pick<Locker, 'locker_id' | 'owner' | 'provider'>, LockerUsage {
+export interface LockerOver extends Pick<Locker, 'locker_id' | 'owner' | 'provider'>, LockerTotals {
   egress_bytes: number
   /** Of bytes, files or egress, whichever share is highest; rounded up. */
   used_percent: number
