@@ -93,7 +93,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     ])
   })
 
-  it('T-37 restores no anchor without its statement, and never signs that sequence number withNode', async () => {
+  it('T-37 restores no anchor without its statement, and never signs that sequence number again', async () => {
     const first = await publish('1')
     const other = await filledLocker(instance)
     await attest(instance, other)
@@ -104,7 +104,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     await deleteRows('publications', 'statements', 'attestations')
     const report = await replayFrom(journal, instance)
     expect(report.problems).toEqual([expect.stringContaining(`publishes statement 1 of ${first.body.proof_id}`)])
-    // The chain reports it, too, although a later transaction is anchorsAndStatements.
+    // The chain reports it, too, although a later transaction is known.
     expect(report.missing).toMatchObject({
       counts: { publication: 1, statement: 1 },
       statements: [{ proofId: first.body.proof_id, sequence: 1 }],
@@ -121,7 +121,7 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     expect([second.body.sequence, second.body.prev_statement_digest]).toEqual([2, first.statement_digest])
   })
 
-  it('T-37 does not sign a statement withNode when the journal has only its anchor', async () => {
+  it('T-37 does not sign a statement again when the journal has only its anchor', async () => {
     const first = await publish('1')
     const lost = ({ kind, key }: { kind: string; key: string }) =>
       kind === 'statement' && key === first.statement_digest
