@@ -227,7 +227,7 @@ interface Service {
 
 /** Runs the first two steps of the guide, with a treasury that nobody has the key of. */
 function followGuide(folder: string): void {
-  const guide = read('docs/start/operator.md', root)
+  const guide = read('docs/start/admin.md', root)
   const steps = [...guide.matchAll(/^```bash\n(.*?)^```$/gms)].slice(0, 2).map(([, code]) => code)
   const address = toBase58(ed25519Signer(new Uint8Array(32).fill(9)).publicKey)
   execFileSync('bash', ['-euc', `npx() { echo '{"address":"${address}"}'; }\n${steps.join('')}`], { cwd: folder })

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { gateway, agent, witness, primaryChain, evmChain } = service
   const started = { 8402: gateway, 8403: agent, 8404: witness, 8899: primaryChain, 8545: evmChain }
   ports = new Map(Object.entries(started).map(([port, address]) => [port, new URL(address).port]))
-  // That of the operator's own gateway.
+  // That of the admin's own gateway.
   ports.set('8412', String(await freePort()))
 })
 afterAll(() => rm(folder, { recursive: true }))
@@ -37,7 +37,7 @@ const PATH = (process.env.PATH ?? '')
 const NODE_VERSION = execFileSync('node', ['--version'], { encoding: 'utf8', env: { PATH } }).trim()
 
 /** One reader follows these, one after the other, with one home. */
-const START = ['developer', 'agents', 'operator'].map((name) => `docs/start/${name}.md`)
+const START = ['developer', 'agents', 'admin'].map((name) => `docs/start/${name}.md`)
 
 function homeOf(name: string): string {
   return join(folder, 'homes', START.includes(name) ? 'start' : name.replaceAll('/', '-'))

@@ -35,7 +35,7 @@ const SHOWN = ['GEN', 10].join('-')
 
 const ENDPOINT: SmallChange = {
   heading: 'An endpoint',
-  names: { topic: 'info', room: 'views', verb: 'list-providers', subject: 'setup', command: 'providers' },
+  names: { topic: 'info', module: 'views', verb: 'list-providers', subject: 'setup', command: 'providers' },
   edits: {
     'packages/api/src/info.ts': (text) => `${text}
 export const listProviders = endpoint({
@@ -221,7 +221,7 @@ const DECLARED = [PRIMARY, EVM, OPTIMISM] as const`,
 
 const SETTING: SmallChange = {
   heading: 'A setting',
-  names: { room: 'files' },
+  names: { module: 'files' },
   edits: {
     'apps/gateway/src/settings.ts': before(
       '  RUN_JOBS: {',

@@ -18,7 +18,6 @@ const STEPS: Step[] = [
   ['import arrows', 'node', 'scripts/arrows.ts'],
   ['writes only by a commit', 'node', 'scripts/writes.ts'],
   ['specification: a meaning, code and a test for every id', 'node', 'scripts/spec.ts', '--check'],
-  ['documents: the page of errors', 'node', 'scripts/error-docs.ts', '--check'],
   ['documents: networks and assets', 'node', 'scripts/asset-docs.ts', '--check'],
   ['documents: why each dependency is there', 'node', 'scripts/dependencies.ts', '--check'],
 ]

@@ -61,6 +61,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     wallet: () => import('./setup/wallets.ts'),
     faucet: () => import('./setup/faucet.ts'),
     doctor: () => import('./setup/doctor.ts'),
+    errors: () => import('./setup/error-codes.ts'),
     keys: () => import('./setup/keys.ts'),
     config: () => import('./setup/config.ts'),
     profile: () => import('./setup/profile.ts'),

@@ -202,7 +202,7 @@ const TUNING: Settings = {
   PAYMENT_WATCH: {
     group: 'tuning',
     default: 'calls_per_minute=300,quotes=1000',
-    help: 'LogView for payments by Solana Pay codes: questions to nodes in a minute, of all replicas together (0 looks for none), and quotes at a time',
+    help: 'Looking for payments by Solana Pay codes: questions to nodes in a minute, of all replicas together (0 looks for none), and quotes at a time',
   },
   MAX_LOCKERS_PER_OWNER: { group: 'tuning', default: '50', help: 'How many lockers one owner may have' },
   ALLOW_PUBLIC_PROVISION: {

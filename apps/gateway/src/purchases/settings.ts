@@ -23,7 +23,7 @@ export interface PaymentConfig extends SalesConfig {
   maxLockersPerOwner: number
   /** How long a quote is kept that nobody paid. */
   unpaidQuoteSeconds: number
-  /** LogView for payments by Solana Pay codes. */
+  /** Looking for payments by Solana Pay codes. */
   watch: {
     /** Questions to the nodes, of all replicas together; 0 watches nothing. */
     callsPerMinute: number

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCommand } from '../gateway-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-check-'))
-const guide = readFileSync(new URL('../../../../docs/start/operator.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../../../../docs/start/admin.md', import.meta.url), 'utf8')
 const production = /```ini\n(.*?)```/s.exec(guide)?.[1] ?? ''
 const inFolder = (name: string) => join(folder, name)
 

@@ -126,7 +126,7 @@ export const texts = {
       wallet: 'Check your wallet: it is asking you to pay.',
       sending: 'Sent. Waiting for it to appear on the chain…',
       confirming: 'Paid. Waiting for the service to confirm…',
-      looking: 'Your wallet was asked to pay, but its answer did not arrive. LogView for the payment on the chain…',
+      looking: 'Your wallet was asked to pay, but its answer did not arrive. Looking for the payment on the chain…',
       other_tab: 'Another tab is working on this payment…',
       checking: 'One moment…',
     },

@@ -257,7 +257,7 @@ export const texts = {
       'This wallet is not the owner of the locker, so it cannot let a browser in. As an operator it signs each request.',
   },
   opening: {
-    looking: 'LogView for a key in this browser',
+    looking: 'Looking for a key in this browser',
     opening: 'Opening the locker',
     waiting: 'Waiting for your wallet to sign',
     ended: 'The key of this browser no longer works for this locker. Unlock it again with your wallet or key.',

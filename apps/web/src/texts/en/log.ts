@@ -103,7 +103,7 @@ export const texts = {
     notFound: 'The log has no such statement',
     notFoundText:
       'A new statement is in the log a few seconds after it was made. The digest may be mistyped, or belong to another gateway. Records of the oracle era are not in any log.',
-    looking: 'LogView it up…',
+    looking: 'Looking it up…',
   },
 
   entry: {
