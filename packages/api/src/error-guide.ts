@@ -1,5 +1,5 @@
-// The cause of every error code and what to do next: the text of `/errors/{code}` and of `svc errors`. It is separate from
-// `errors.ts`, so that clients that need only the codes do not bundle the texts.
+// The cause of every error code and what to do next: the text of `/errors/{code}` and of `svc errors`. It is separate
+// from `errors.ts`, so that clients that need only the codes do not bundle the texts.
 
 import { ERROR_STATUS, type ErrorCode } from './errors.ts'
 

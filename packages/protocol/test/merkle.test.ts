@@ -164,6 +164,6 @@ describe('a tree whose leaves arrive in chunks', () => {
     expect(built).toEqual({ nodes: blockNodes(some), root: merkleRoot(some) })
     const within = createBlockTree()
     within.add(leaves[0] as string)
-    expect(() => within.addBlock(built.root)).toThrow('a block begins')
+    expect(() => within.addBlock(built.root)).toThrow('the current block')
   })
 })

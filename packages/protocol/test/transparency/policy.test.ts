@@ -52,15 +52,15 @@ it('LOG-07 a policy that is not clear is refused with its line', () => {
     'the log is named twice': `${HEAD}${HEAD}quorum none`,
     'the witness is named twice': `${lineOf('X1')}${lineOf('X1').replace('X1', 'X9')}quorum none`,
     'X2 is not defined above': `${lineOf('X1')}group g all X1 X2\nquorum g`,
-    'X1 is a member of a group already': `${lineOf('X1')}group g all X1 X1\nquorum g`,
+    'X1 is already a member of a group': `${lineOf('X1')}group g all X1 X1\nquorum g`,
     'needs all, any, or 1 to 1': `${lineOf('X1')}group g 2 X1\nquorum g`,
-    'has a name, a number and members': 'group g all\nquorum g',
+    'must have a name, a number and members': 'group g all\nquorum g',
     'g is not defined above': 'quorum g',
-    'begins with log, witness, group or quorum': 'trust me',
-    'is that of a witness': `log ${formatKey(witnesses.get('X1')!.key)}\nquorum none`,
-    'is not that of a witness': `witness w ${formatKey(LOG.key)}\nquorum w`,
+    'must begin with log, witness, group or quorum': 'trust me',
+    'this is the key of a witness': `log ${formatKey(witnesses.get('X1')!.key)}\nquorum none`,
+    'this is not the key of a witness': `witness w ${formatKey(LOG.key)}\nquorum w`,
     'has a control character': 'quorum none\r\n',
   }
   for (const [why, text] of Object.entries(bad)) expect(readPolicy(text), text).toContain(why)
-  expect(readPolicy('quorum none\nquorum none')).toBe('line 2: there is one quorum')
+  expect(readPolicy('quorum none\nquorum none')).toBe('line 2: there must be only one quorum')
 })

@@ -9,7 +9,7 @@ import {
   readPrefix,
   rootFromTiles,
 } from '../../src/transparency/prove.ts'
-import type { TilePlace } from '../../src/transparency/tiles.ts'
+import type { TilePosition } from '../../src/transparency/tiles.ts'
 import {
   EMPTY_ROOT,
   floorLog2,
@@ -45,7 +45,7 @@ describe('trees', () => {
 
   it('LOG-02 refuse a tile that is too short for what it should tell', async () => {
     const { readTile } = memoryLog([300])
-    const short = async (place: TilePlace) => (await readTile(place)).subarray(0, -1)
+    const short = async (place: TilePosition) => (await readTile(place)).subarray(0, -1)
     await expect(proveInclusion(0, 300, short)).rejects.toThrow(RangeError)
   })
 

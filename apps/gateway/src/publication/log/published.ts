@@ -4,7 +4,7 @@ import { lru } from '@svc/concurrency/caches'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { type Checkpoint, readCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
-import { type TilePlace, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
+import { type TilePosition, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
 import { HASH_BYTES } from '@svc/protocol/transparency/tree'
 import type { NamedFiles } from '@svc/storage/named-files'
 
@@ -24,9 +24,9 @@ export interface PublishedLog {
   /** As it is now. Throws where it is of another log. */
   newest(): Promise<PublishedCheckpoint | null>
   /** Null where the newest checkpoint does not cover it. */
-  tile(place: TilePlace): Promise<Uint8Array | null>
+  tile(place: TilePosition): Promise<Uint8Array | null>
   /** The same for what a checkpoint is known to cover. */
-  coveredTile(place: TilePlace): Promise<Uint8Array>
+  coveredTile(place: TilePosition): Promise<Uint8Array>
 }
 
 const FRESH_MS = 1000
@@ -64,7 +64,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
   }
 
   /** What is asked for is the beginning of the tile as it is now. */
-  async function read(place: TilePlace, size: number): Promise<Uint8Array | null> {
+  async function read(place: TilePosition, size: number): Promise<Uint8Array | null> {
     const { level, index } = place
     const whole = { ...place, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
     if (whole.width < place.width) return null
@@ -79,7 +79,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     return asked
   }
 
-  async function tile(place: TilePlace): Promise<Uint8Array | null> {
+  async function tile(place: TilePosition): Promise<Uint8Array | null> {
     const { size } = (await checkpoint()) ?? { size: 0 }
     const found = await read(place, size)
     if (found) return found
@@ -125,7 +125,7 @@ export class ForeignLog extends Error {
 export class TileMissing extends Error {
   override name = 'TileMissing'
 
-  constructor(place: TilePlace) {
+  constructor(place: TilePosition) {
     super(`the published log lacks ${tilePath(place)}, or it is damaged`)
   }
 }
