@@ -28,7 +28,7 @@ async function signedBy(...cosigners: string[]) {
   return readable(readCheckpoint(text + (await Promise.all(lines)).join('')))
 }
 
-it('LOG-07 a quorum is counted by groups of witnesses', async () => {
+it('LOG-07 a quorum is computed from groups of witnesses', async () => {
   const policy = policyOf(TWO_HOUSES)
   const judged = async (...cosigners: string[]) => judge(policy, await signedBy(...cosigners))
   expect(await judged('X1', 'X3', 'Y2')).toMatchObject({ log: LOG.key, isQuorum: true })
@@ -38,14 +38,14 @@ it('LOG-07 a quorum is counted by groups of witnesses', async () => {
   expect((await judged('X1', 'X3', 'Y2')).cosignatures).toHaveLength(3)
 })
 
-it('LOG-07 no witness is needed where the policy says so, and no log is known that it does not name', async () => {
+it('LOG-07 a policy can require no witness, and accepts only the logs that it names', async () => {
   const checkpoint = await signedBy()
   expect(judge(policyOf(`${HEAD}quorum none\n`), checkpoint)).toMatchObject({ log: LOG.key, isQuorum: true })
   expect(judge(policyOf('quorum none'), checkpoint)).toMatchObject({ log: null, isQuorum: true })
   expect(judge(policyOf(`${lineOf('X1')}quorum X1`), checkpoint)).toMatchObject({ log: null, isQuorum: false })
 })
 
-it('LOG-07 a policy that is not clear is refused with its line', () => {
+it('LOG-07 an invalid policy is refused with the line of its problem', () => {
   const bad: Record<string, string> = {
     'names no quorum': HEAD,
     'the name X1 is taken': `${HEAD}${lineOf('X1')}${lineOf('X2').replace('X2', 'X1')}quorum none`,

@@ -1,4 +1,4 @@
-// Trees made the slow way, by the definition, to compare with.
+// Slow reference trees, made by the definition.
 
 import { EMPTY_FRONTIER, grow } from '../../src/transparency/frontier.ts'
 import type { ReadTile } from '../../src/transparency/prove.ts'
@@ -9,7 +9,7 @@ export function entry(i: number): Uint8Array {
   return new TextEncoder().encode(`entry ${i}`)
 }
 
-/** Those of the longest log so far: all logs here have the same entries. */
+/** The entries of the longest log so far. All logs here have the same entries. */
 const leafHashes: Hash[] = []
 
 function leafAt(i: number): Hash {
