@@ -4,7 +4,7 @@ import { lru } from '@svc/concurrency/caches'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { type Checkpoint, readCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
-import { type TilePlace, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
+import { type TilePosition, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
 import { HASH_BYTES } from '@svc/protocol/transparency/tree'
 import type { NamedFiles } from '@svc/storage/named-files'
 
@@ -23,10 +23,10 @@ export interface PublishedLog {
   checkpoint(): Promise<PublishedCheckpoint | null>
   /** The present checkpoint. Throws if it belongs to another log. */
   newest(): Promise<PublishedCheckpoint | null>
-  /** Null if the newest checkpoint does not cover the tile. */
-  tile(tile: TilePlace): Promise<Uint8Array | null>
-  /** The same for a tile that a checkpoint is known to cover. */
-  coveredTile(tile: TilePlace): Promise<Uint8Array>
+  /** Null where the newest checkpoint does not cover it. */
+  tile(place: TilePosition): Promise<Uint8Array | null>
+  /** The same for what a checkpoint is known to cover. */
+  coveredTile(place: TilePosition): Promise<Uint8Array>
 }
 
 const FRESH_MS = 1000
@@ -63,12 +63,12 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     return performance.now() - knownAt < FRESH_MS ? known : share('', shown)
   }
 
-  /** The requested tile is the beginning of the tile as it is stored now. */
-  async function read(tile: TilePlace, size: number): Promise<Uint8Array | null> {
-    const { level, index } = tile
-    const stored = { ...tile, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
-    if (stored.width < tile.width) return null
-    const path = tilePath(tile)
+  /** What is asked for is the beginning of the tile as it is now. */
+  async function read(place: TilePosition, size: number): Promise<Uint8Array | null> {
+    const { level, index } = place
+    const whole = { ...place, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
+    if (whole.width < place.width) return null
+    const path = tilePath(place)
     const known = cache.get(path)
     if (known) return known
     const bytesEach = level === 'entries' ? ENTRY_BYTES : HASH_BYTES
@@ -79,7 +79,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     return requested
   }
 
-  async function readTile(tile: TilePlace): Promise<Uint8Array | null> {
+  async function tile(place: TilePosition): Promise<Uint8Array | null> {
     const { size } = (await checkpoint()) ?? { size: 0 }
     const bytes = await read(tile, size)
     if (bytes) return bytes
@@ -125,7 +125,7 @@ export class ForeignLog extends Error {
 export class TileMissing extends Error {
   override name = 'TileMissing'
 
-  constructor(tile: TilePlace) {
-    super(`the published log lacks ${tilePath(tile)}, or it is damaged`)
+  constructor(place: TilePosition) {
+    super(`the published log lacks ${tilePath(place)}, or it is damaged`)
   }
 }

@@ -5,7 +5,7 @@ import { toHex } from '@svc/protocol/bytes'
 import { readCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
 import { proveConsistency, rootFromTiles } from '@svc/protocol/transparency/prove'
-import { hashAt, readEntryBundle, TILE_WIDTH, type TilePlace, tilePath } from '@svc/protocol/transparency/tiles'
+import { hashAt, readEntryBundle, TILE_WIDTH, type TilePosition, tilePath } from '@svc/protocol/transparency/tiles'
 import { isConsistent, leafHash } from '@svc/protocol/transparency/tree'
 import { expect } from 'vitest'
 import type { Db } from '../../../src/db/schema.ts'
@@ -16,7 +16,7 @@ export interface SeenHead {
 }
 
 export function logReader(url: string, key: NoteKey) {
-  async function tile(place: TilePlace): Promise<Uint8Array> {
+  async function tile(place: TilePosition): Promise<Uint8Array> {
     const response = await fetch(`${url}/log/${tilePath(place)}`)
     expect(response.status, tilePath(place)).toBe(200)
     return new Uint8Array(await response.arrayBuffer())
