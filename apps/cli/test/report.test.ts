@@ -79,7 +79,7 @@ describe('the report of an error', () => {
   it.each([
     ['STORAGE_UNAVAILABLE', 503, '--wait'],
     ['EXPIRED_ENVELOPE', 403, 'svc doctor'],
-    ['RATE_LIMITED', 429, 'what is done is skipped'],
+    ['RATE_LIMITED', 429, 'finished work is skipped'],
     ['locker_not_found', 404, 'svc provision'],
     ['receipt_not_found', 404, 'svc lockers'],
     ['SIGNATURE_INVALID', 403, 'svc whoami'],

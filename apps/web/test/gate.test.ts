@@ -35,7 +35,7 @@ it('LOG-41 LOG-42 lists entries, and proves one by its number or its digest', as
   await entryCard(page, 'Entry 0').getByText('Proven here').waitFor()
   await page.getByRole('cell', { name: 'proven', exact: true }).waitFor()
   await lookUp(page, '7'.repeat(64))
-  await page.getByRole('heading', { name: 'The log has no such statement' }).waitFor()
+  await page.getByRole('heading', { name: 'This statement is not in the log' }).waitFor()
   await lookUp(page, site.digest.toUpperCase())
   await entryCard(page, 'Entry 0').getByText('Proven here').waitFor()
   expect(await entryCard(page, 'Entry 0').textContent()).toContain(site.digest)
@@ -49,7 +49,7 @@ it('LOG-43 raises an alarm where the log has another history than this browser s
   await alarm(page, 'This log has rewritten its history')
   await showLog(page, null)
   await page.reload()
-  await page.getByText('This log is the same as when you were here').waitFor()
+  await page.getByText('This log is unchanged since your last visit').waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
 })
 

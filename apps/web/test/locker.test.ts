@@ -74,7 +74,7 @@ describe('with a key', () => {
     await expectGoodLooks(page, 'lockers-locked')
     await page.getByLabel('Locker id or receipt id').fill('nonsense')
     await page.getByRole('button', { name: 'Go to the locker' }).click()
-    await page.getByText('A locker id is locker_').waitFor()
+    await page.getByText('a locker id is locker_').waitFor()
 
     await useKey(page, seedKey(PAYER))
     const list = page.getByRole('list', { name: 'Lockers of this key' })
@@ -102,7 +102,7 @@ describe('with a key', () => {
     await page.getByText('report.txt').waitFor()
     await expectGoodLooks(page, 'locker-files')
     for (const [name, ready] of [
-      ['People', 'Nobody but the owner.'],
+      ['People', 'Only the owner.'],
       ['Usage', 'Next publication'],
       ['Settings', 'End them all'],
       ['Proof', 'No statement yet'],
@@ -121,7 +121,7 @@ describe('with a key', () => {
     await useKey(page, seedKey(PAYER))
     await page.getByText('No statement yet').waitFor()
     await click(page, 'Attest and publish')
-    const steps = page.getByRole('list', { name: 'Where it stands' })
+    const steps = page.getByRole('list', { name: 'Progress' })
     for (const step of ['Statement 1 is signed', 'Published on chain in slot', 'Final'])
       await steps.getByText(step).waitFor()
     await page.getByRole('cell', { name: 'final' }).waitFor()
@@ -154,14 +154,14 @@ describe('with a key', () => {
     await give(EVM_PAYER.address)
     await add.getByText('This is not an Ed25519 public key').waitFor()
     await give(PAYER.address)
-    await add.getByText('The owner may do everything already.').waitFor()
+    await add.getByText('The owner can already do everything.').waitFor()
     const other = signerFromSeed(hash('sha256', 'operator', 'buffer'))
     await give(other.address)
     await click(page, `Remove ${other.address}`)
     expect(await operatorsOf(locker)).toEqual([other.address])
     await expectGoodLooks(page, 'locker-remove-operator')
     await confirm(page, 'Remove')
-    await page.getByText('Nobody but the owner.').waitFor()
+    await page.getByText('Only the owner.').waitFor()
     expect(await operatorsOf(locker)).toEqual([])
     await tab(page, 'Settings')
     await click(page, 'End them all')
@@ -180,16 +180,19 @@ describe('with a key', () => {
     await link.getByText('Anyone with this link can open every file in the locker. Once the locker is').waitFor()
     await link.getByText('the evidence at the same id lists all file names, sizes and hashes.').waitFor()
     await link.getByRole('button', { name: 'Close the link' }).click()
-    await page.getByRole('dialog').getByText('Closing the link stops it at once. Temporary links').waitFor()
+    await page.getByRole('dialog').getByText('The link stops working immediately. Temporary links').waitFor()
     await page.getByRole('dialog').getByText('work until they expire, and evidence already published').waitFor()
     await expectGoodLooks(page, 'locker-close-link')
     await confirm(page, 'Close the link')
-    await link.getByText('Nobody can open files through the public link.').waitFor()
+    await link.getByText('No one can open files through the public link.').waitFor()
     expect(await publicly(locker.receipt_id)).toBe(404)
     await link.getByRole('button', { name: 'Open it again' }).click()
     await link.getByText('Anyone with this link can open every file in the locker').waitFor()
     await link.getByRole('button', { name: 'Replace the id' }).click()
-    await page.getByRole('dialog').getByText('Links with the old id stop working at once and for good.').waitFor()
+    await page
+      .getByRole('dialog')
+      .getByText('Links with the old id stop working immediately and permanently.')
+      .waitFor()
     await confirm(page, 'Replace the id')
     await link.getByText('It does not lead to the evidence, which is public under the receipt id.').waitFor()
     const id = (await link.locator('code').textContent()) as string
@@ -223,7 +226,7 @@ describe('with a key', () => {
     const { page } = await visit(site, `/locker#${receipt_id}`)
     await useKey(page, seedKey(PAYER))
     await page.getByLabel('Name').fill('a/b')
-    await page.getByText('At most 59 letters, digits').waitFor()
+    await page.getByText('Use at most 59 letters, digits').waitFor()
     await page.getByLabel('Name').fill('Contracts')
     await expectGoodLooks(page, 'locker-unopened')
     await click(page, 'Open the locker')
@@ -273,7 +276,7 @@ describe('with a wallet', () => {
     const { page } = visited
     await page.getByRole('button', { name: 'Test wallet' }).click()
     await page.getByText('Your wallet signs once now.').waitFor()
-    await click(page, 'Let this browser in')
+    await click(page, 'Add this browser')
     await page.getByText('report.txt').waitFor()
     return { ...visited, locker }
   }
@@ -287,13 +290,13 @@ describe('with a wallet', () => {
     expect(wallet.seen.length).toBe(0)
     await expectGoodLooks(page, 'locker-choose-mode')
     wallet.answer('reject')
-    await click(page, 'Let this browser in')
+    await click(page, 'Add this browser')
     await page.getByText('You declined in the wallet').waitFor()
     await expectGoodLooks(page, 'locker-declined')
     expect(await operatorsOf(locker)).toEqual([])
     wallet.answer('approve')
     await click(page, 'Try again')
-    await click(page, 'Let this browser in')
+    await click(page, 'Add this browser')
     await page.getByText('report.txt').waitFor()
     for (const [name, ready] of [
       ['Usage', 'Next publication'],
@@ -342,9 +345,9 @@ describe('with a wallet', () => {
     await tab(page, 'Settings')
     await page.getByText('This browser has a key for this locker').waitFor()
     await expectGoodLooks(page, 'locker-browser-key')
-    await click(page, 'End the key of this browser')
+    await click(page, 'Remove the key of this browser')
     await page.getByRole('dialog').getByRole('button', { name: 'Test wallet' }).click()
-    await page.getByText('How should this locker be signed for?').waitFor()
+    await page.getByText('How do you want to sign for this locker?').waitFor()
     expect([wallet.seen.length, await operatorsOf(locker), await storedKeys(page)]).toEqual([2, [], []])
     await tab(secondTab, 'Usage')
     await secondTab.getByText('This key does not open the locker').waitFor()

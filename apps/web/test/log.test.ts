@@ -15,7 +15,7 @@ import { alarm, entryCard, lookUp, otherLog, publish, showLog } from './log-page
 import { LOG_KEY, useSite } from './site.ts'
 import { click, expectCalm, expectGoodLooks, visit } from './visit.ts'
 
-const SAME = 'This log is the same as when you were here'
+const SAME = 'This log is unchanged since your last visit'
 
 describe('a log that grows', { shuffle: false }, () => {
   const site = useSite({ withLog: true })
@@ -53,7 +53,7 @@ describe('a log that grows', { shuffle: false }, () => {
       .execute()
     await publish(site)
     await page.reload()
-    await page.getByText(/^This log has only grown since you were here \(1 entry on .* UTC\)\.$/).waitFor()
+    await page.getByText(/^This log has only grown since your last visit \(1 entry on .* UTC\)\.$/).waitFor()
     await page.getByText('23 entries more').waitFor()
     await page.getByText('The first entry is published on chain.').waitFor()
     await page.getByText('The published root matches these entries.').waitFor()
@@ -131,7 +131,7 @@ describe('a log that was seen', () => {
   it('LOG-43 is an alarm where it has taken entries back', async () => {
     await showLog(page, await otherLog(0))
     await page.reload()
-    await alarm(page, 'This log has taken entries back')
+    await alarm(page, 'Entries were removed from this log')
     expect(await page.getByRole('button', { name: 'Save both checkpoints' }).count()).toBe(1)
   })
 
@@ -142,7 +142,7 @@ describe('a log that was seen', () => {
     await page.getByText('It could not be checked whether this log has only grown').waitFor()
     await showLog(page, new Map([['checkpoint', Buffer.from(String(checkpoint).replace('\n4\n', '\n5\n'))]]))
     await page.reload()
-    await page.getByRole('heading', { name: 'This is not what the log has signed' }).waitFor()
+    await page.getByRole('heading', { name: 'The log has not signed this' }).waitFor()
     await showLog(page, null)
     await page.route(/\/v1\/log$/, (route) => route.fulfill({ status: 503, json: { error: 'STORAGE_UNAVAILABLE' } }))
     await page.reload()

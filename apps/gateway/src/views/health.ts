@@ -12,7 +12,7 @@ import { countMissing, missingByName } from '../continuity/missing.ts'
 import { logStatus, logWarnings } from '../publication/log-anchors/log-status.ts'
 import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
 import type { LogStatus } from './metrics/log.ts'
-import { feedState, fallbackPrices } from './price-feed.ts'
+import { fallbackPrices, feedState } from './price-feed.ts'
 import type { KnownBalance } from './publishing-costs.ts'
 
 /**

@@ -14,8 +14,7 @@ export function feedState(prices: readonly PriceState[]): 'ok' | 'degraded' | 'f
 /** Texts for people. Coins without any price have a warning of their own. */
 export function fallbackPrices(prices: readonly PriceState[]): string[] {
   return prices.flatMap(({ symbol, state, usd, publishedAt }) => {
-    if (state === 'configured')
-      return [`the price feed has no price of ${symbol}: the configured ${usd} USD are used`]
+    if (state === 'configured') return [`the price feed has no price of ${symbol}: the configured ${usd} USD are used`]
     if (state !== 'last_price' || publishedAt === null) return []
     return [`the price feed has no new price of ${symbol}: the price of ${isoSeconds(publishedAt)} is used`]
   })

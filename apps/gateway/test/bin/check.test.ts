@@ -36,7 +36,7 @@ it('CFG-02 the settings of the guide are at most ten, and are enough in producti
     /^ {2}sells storj +0\.25 USD/m,
   ])
     expect(stdout).toMatch(fact)
-  expect(stdout).toContain('everything is as by default')
+  expect(stdout).toContain('all settings have their defaults')
 })
 
 it('T-12 CFG-02 says what is sold and who may act, shows no secret, and leaves nothing behind', async () => {

@@ -52,7 +52,7 @@ forEachDatabase('the command that imports attestations', (database) => {
     const path = await exportFile('good.json', JSON.stringify([vectorRecord, foreign]))
     const unverified = [
       'Unverified signature:',
-      `  entry 2 (${foreign?.locker_id}): no key that this gateway has from that time has signed it`,
+      `  entry 2 (${foreign?.locker_id}): no key that this gateway used at that time has signed it`,
     ]
     expect(await run(path)).toMatchObject({
       code: 0,
@@ -71,7 +71,7 @@ forEachDatabase('the command that imports attestations', (database) => {
       const signed = { attested_at: '2026-06-20T00:00:00Z' }
       const [good, spoiled] = (await records('rcpt_good', 'rcpt_spoiled')).map((record) => ({ ...record, ...signed }))
       const path = await exportFile('mixed.jsonl', jsonLines([{ ...spoiled, file_count: 5 }, good as Exported]))
-      const refused = `\n\nRefused:\n  line 1 (${spoiled?.locker_id}): mismatch: file_count: the files are 2\n`
+      const refused = `\n\nRefused:\n  line 1 (${spoiled?.locker_id}): mismatch: file_count: the number of files is 2\n`
 
       const rehearsed = await run('--dry-run', path)
       const would = `2 records: 1 would be imported, 0 there already, 1 refused.${refused}`

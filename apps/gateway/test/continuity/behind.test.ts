@@ -19,7 +19,7 @@ import { folderVerbs } from '../../src/adapters/s3/folders/verbs.ts'
 import { multipartVerbs } from '../../src/adapters/s3/multipart/verbs.ts'
 import { objectVerbs } from '../../src/adapters/s3/objects/verbs.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { done } from '../adapters/s3/credentials/credentials-gateway.ts'
+import { expectSuccess } from '../adapters/s3/credentials/credentials-gateway.ts'
 import { sendSigned } from '../adapters/s3/s3-gateway.ts'
 import { requestsOf, type Walked } from './behind-requests.ts'
 import {
@@ -348,18 +348,18 @@ forEachDatabase('a gateway whose database is behind', (database) => {
         const response = await fetch(new URL(path, story.instance().gateway.url))
         return [response.status, await response.text()]
       }
-      const fresh = done(await call<Partial<Written>>(['locker:read', 'locker:write'], 'GET', '/files/a.txt'))
+      const fresh = expectSuccess(await call<Partial<Written>>(['locker:read', 'locker:write'], 'GET', '/files/a.txt'))
       expect(Object.keys(fresh).filter((name) => name.endsWith('_url'))).toEqual(['download_url'])
       expect(await bytesAt(new URL(fresh.download_url!).pathname)).toEqual([200, 'first'])
       expect(await bytesAt(new URL(urls.download_url).pathname)).toEqual([200, 'first'])
       expect(await bytesAt(`/v1/r/${ids.receiptId}/f/a.txt`)).toEqual([200, 'first'])
       expect((await bytesAt(`/v1/r/${ids.receiptId}/f/direct.txt`))[0]).toBe(404)
       expectRefusal(await read('/files/direct.txt'), 404, 'CONTENT_NOT_FOUND')
-      const { files } = done(await call<FileList>(['locker:list'], 'GET', '/files'))
+      const { files } = expectSuccess(await call<FileList>(['locker:list'], 'GET', '/files'))
       expect(files.map(({ filename }) => filename)).toEqual(['a.txt', 'direct.txt', 'kept.txt'])
-      const minted = [done(await read('/files/urls', { filenames: ['a.txt'] })), done(await read('/urls'))]
+      const minted = [expectSuccess(await read('/files/urls', { filenames: ['a.txt'] })), expectSuccess(await read('/urls'))]
       for (const answer of minted) expect(JSON.stringify(answer)).not.toMatch(/upload_url|delete_url/)
-      const status = done(await send<UploadSessionStatus>('GET', session.endpoints.status, holder))
+      const status = expectSuccess(await send<UploadSessionStatus>('GET', session.endpoints.status, holder))
       expect(status.files[0]).toMatchObject({ received_bytes: 4, state: 'open' })
       const head = await send('HEAD', upload, TUS)
       expect([head.status, head.headers.get('upload-offset')]).toEqual([200, '4'])
@@ -398,7 +398,7 @@ it('T-37 T-14 an upload that began before the database was exchanged changes not
   const { gateway } = story.instance()
   const path = `${new URL(urls.upload_url).pathname}?proxy=1`
   // By the owner: the operator's URLs are over by now.
-  const own = done(
+  const own = expectSuccess(
     await story.call<Written>(['locker:write'], 'POST', '/files', { filename: 'a.txt', content_type: 'text/plain' }),
   )
   expectRefusal(await story.send('PUT', path, TEXT, 'stolen'), 403, 'SHORT_URL_INVALID')

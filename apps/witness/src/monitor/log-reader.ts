@@ -6,7 +6,7 @@ import { type Checkpoint, readSigned, type SignedCheckpoint } from '@svc/protoco
 import { MAX_NOTE_BYTES, type NoteKey } from '@svc/protocol/transparency/note'
 import { formatProof } from '@svc/protocol/transparency/proof'
 import { proveInclusion, type ReadTile, readPrefix } from '@svc/protocol/transparency/prove'
-import { readEntryBundle, TILE_WIDTH, type TilePlace, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
+import { readEntryBundle, TILE_WIDTH, type TilePosition, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
 import { HASH_BYTES, type Hash, isIncluded, leafHash } from '@svc/protocol/transparency/tree'
 import { type BoundedGet, textOf, Unreadable } from './bounded-get.ts'
 
@@ -47,15 +47,15 @@ export function createLogReader({ keys, url }: FollowedLog, get: BoundedGet): Lo
     return tile
   }
 
-  async function fetchTile(place: TilePlace): Promise<Uint8Array> {
+  async function fetchTile(place: TilePosition): Promise<Uint8Array> {
     const bytes = await fetchPart(place, TILE_WIDTH * HASH_BYTES)
     const length = place.width * HASH_BYTES
     if (bytes.length < length) throw new Unreadable(`${tilePath(place)} of the log is too short`)
     return bytes.subarray(0, length)
   }
 
-  /** Logs may delete a partial tile once the full one exists. */
-  async function fetchPart(place: TilePlace, maxBytes: number): Promise<Uint8Array> {
+  /** Logs may drop a partial tile once there is the full one. */
+  async function fetchPart(place: TilePosition, maxBytes: number): Promise<Uint8Array> {
     const full = { ...place, width: TILE_WIDTH }
     for (const each of place.width === TILE_WIDTH ? [place] : [place, full]) {
       const bytes = await get(`${url}/${tilePath(each)}`, maxBytes)
@@ -75,7 +75,7 @@ export function createLogReader({ keys, url }: FollowedLog, get: BoundedGet): Lo
 
     async entries({ size, root }, bundle) {
       const width = tileWidth(size, 0, bundle)
-      const place: TilePlace = { level: 'entries', index: bundle, width }
+      const place: TilePosition = { level: 'entries', index: bundle, width }
       const entries = readEntries(await fetchPart(place, MAX_BUNDLE_BYTES), width)
       if (!entries) throw new Unreadable(`${tilePath(place)} of the log is malformed`)
       const leaves = entries.map(leafHash)

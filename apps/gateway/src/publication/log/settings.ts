@@ -1,4 +1,4 @@
-// Where the log is kept, whose it is, and how often it is signed.
+// Where the log is stored, its identity, and how often it is signed.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -12,25 +12,25 @@ import { besideDatabase, type DatabaseLocation } from '../../db/settings.ts'
 export interface TransparencyConfig {
   /** The name of the log, until the database has one. */
   origin: string
-  /** Whether the operator has set it. */
+  /** Whether the admin has set it. */
   isOriginGiven: boolean
-  /** Where tiles and checkpoints are, unless they are in a bucket. */
+  /** The folder of tiles and checkpoints, unless they are in a bucket. */
   folder: string
-  /** Where the key is made that the operator has not set: beside the log, which may be served as a folder. */
+  /** Where a key is generated if the admin has set none: beside the log, because the log's folder may be served. */
   keyFile: string
   checkpointSeconds: number
-  /** Who vouches for checkpoints; null where nobody is asked. */
+  /** The policy with the witnesses of checkpoints; null for none. */
   policy: Policy | null
 }
 
 export interface TransparencySecrets {
-  /** Signs checkpoints; null where the operator has set none. */
+  /** Signs checkpoints; null if the admin has set no key. */
   logSeed: Uint8Array | null
-  /** Null: the log is in the folder. */
+  /** Null if the log is in the folder. */
   logBucket: BucketSettings | null
 }
 
-interface Place {
+interface Location {
   mode: Mode
   baseUrl: string
   databaseLocation: DatabaseLocation
@@ -38,11 +38,11 @@ interface Place {
 
 export function readTransparencySettings(
   settings: SettingsReader,
-  { mode, baseUrl, databaseLocation }: Place,
+  { mode, baseUrl, databaseLocation }: Location,
 ): [TransparencyConfig, TransparencySecrets] {
-  const place = settings.text('LOG_STORE')
-  const isBucket = /^s3(?:\+http)?:/.test(place)
-  const folder = resolve((isBucket ? '' : place) || join(besideDatabase(databaseLocation), 'log'))
+  const store = settings.text('LOG_STORE')
+  const isBucket = /^s3(?:\+http)?:/.test(store)
+  const folder = resolve((isBucket ? '' : store) || join(besideDatabase(databaseLocation), 'log'))
   const config: TransparencyConfig = {
     ...readOrigin(settings, baseUrl),
     folder,
@@ -59,7 +59,7 @@ export function readTransparencySettings(
   ]
 }
 
-/** Host and path of the log, without a scheme, as logs are named. */
+/** Host and path of the log without a scheme, which is how logs are named. */
 function readOrigin(settings: SettingsReader, baseUrl: string): Pick<TransparencyConfig, 'origin' | 'isOriginGiven'> {
   const { host, pathname } = new URL(baseUrl)
   const given = settings.text('LOG_ORIGIN')
@@ -80,7 +80,7 @@ function readPolicyFile(settings: SettingsReader): Policy | null {
   try {
     const policy = readPolicy(readFileSync(resolve(file), 'utf8'))
     if (typeof policy !== 'string') return policy
-    settings.problem(`LOG_POLICY_FILE is no policy: ${policy}`)
+    settings.problem(`LOG_POLICY_FILE is not a policy: ${policy}`)
   } catch (error) {
     settings.problem(`LOG_POLICY_FILE cannot be read: ${(error as Error).message}`)
   }

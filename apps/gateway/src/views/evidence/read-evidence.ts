@@ -11,18 +11,18 @@ import { limitAnonymous } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import { notAttested } from '../../evidence/errors.ts'
 import { type AttestationRecord, attestationRecord, type StatementRecord } from '../../evidence/record.ts'
-import { noteOf } from '../../evidence/statements.ts'
+import { documentIdsOf } from '../../evidence/statements.ts'
 import { isLong } from '../../evidence/view.ts'
 import type { SigningKeyAt } from '../../keys/keys-at.ts'
 import { isLoggedBefore } from '../../publication/log/store.ts'
-import { findEvidence, type Standing } from './store.ts'
+import { type AttestationState, findEvidence } from './store.ts'
 
 export interface Evidence {
   receipt: SignedReceipt
   /** Null before the first statement, including while it is being computed. */
   record: AttestationRecord | null
   isPending: boolean
-  standing: Standing
+  state: AttestationState
 }
 
 export type Attested = Evidence & { record: AttestationRecord }
@@ -30,15 +30,15 @@ export type Attested = Evidence & { record: AttestationRecord }
 export async function readEvidence(context: Context, receiptId: string, sequence?: number): Promise<Evidence> {
   const found = await findEvidence(context.database.db, receiptId, sequence)
   if (!found) throw receiptNotFound(context.continuity)
-  const { receipt, standing, statement } = found
+  const { receipt, state, statement } = found
   if (!statement && sequence !== undefined) throw statementNotFound(receiptId, sequence)
-  const record = statement && attestationRecord(statement, standing)
-  await context.continuity.requireWritten({ kind: 'receipt', key: receiptId }, ...(record ? noteOf(record) : []))
+  const record = statement && attestationRecord(statement, state)
+  await context.continuity.requireWritten({ kind: 'receipt', key: receiptId }, ...(record ? documentIdsOf(record) : []))
   return {
     receipt: JSON.parse(receipt),
     record,
-    isPending: !statement && standing.status === 'pending',
-    standing,
+    isPending: !statement && state.status === 'pending',
+    state,
   }
 }
 

@@ -47,5 +47,7 @@ export function evidenceRoutes(service: Service, context: Context): void {
 /** Without a secret for oracles, anyone can trigger the work of a first statement (ATT-17). */
 function warnOfOpenComputing({ config, log, auth }: Context): void {
   if (config.mode === 'development' || !auth.mayCompute({ headers: {} })) return
-  log.warn('ORACLE_CALLBACK_SECRET is not set: anyone can trigger the computation of a first statement by GET /v1/retrieve')
+  log.warn(
+    'ORACLE_CALLBACK_SECRET is not set: anyone can trigger the computation of a first statement by GET /v1/retrieve',
+  )
 }

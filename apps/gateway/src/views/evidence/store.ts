@@ -3,7 +3,7 @@ import { type Expression, sql } from 'kysely'
 import type { AttestationTable, Db, StatementTable } from '../../db/schema.ts'
 
 /** The mutable facts of a receipt. An answer about its newest statement is valid while these are unchanged. */
-export interface Standing {
+export interface AttestationState {
   status: AttestationTable['status']
   sequence: number | null
   anchor_error: string | null
@@ -16,7 +16,10 @@ export interface Standing {
 const LAST_REVOCATION = sql<string | null>`(select max(issued_at) from key_changes where kind = 'revocation')`
 
 /** One row for each receipt with an attestation, in no particular order. */
-export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(Standing & { receipt_id: string })[]> {
+export function findStates(
+  db: Db,
+  receiptIds: readonly string[],
+): Promise<(AttestationState & { receipt_id: string })[]> {
   return db
     .selectFrom('attestations as a')
     .leftJoin('statements as s', (join) =>
@@ -31,7 +34,7 @@ export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(S
 export interface EvidenceRow {
   /** JSON, as it is sent. */
   receipt: string
-  standing: Standing
+  state: AttestationState
   /** The newest statement, or the one with the given sequence. */
   statement: StatementTable | null
 }
@@ -69,7 +72,7 @@ export async function findEvidence(db: Db, receiptId: string, sequence?: number)
   const { receipt, attested, status, newest, anchor_error, deferral, revoked_at, ...statement } = row
   return {
     receipt,
-    standing: {
+    state: {
       status,
       sequence: newest,
       anchor_error,

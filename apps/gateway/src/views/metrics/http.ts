@@ -15,7 +15,7 @@ interface Tally {
 }
 
 interface HttpMetrics {
-  note(answer: Answered): void
+  count(answer: Answered): void
   family(): Family
   times(): RouteTimes[]
 }
@@ -79,7 +79,7 @@ export function createHttpMetrics(): HttpMetrics {
   }
 
   return {
-    note({ route, method, status, seconds }) {
+    count({ route, method, status, seconds }) {
       const tally = tallyOf(route ?? NO_ROUTE, method, Math.floor(status / 100))
       let i = 0
       while (seconds > (BOUNDS[i] ?? Number.POSITIVE_INFINITY)) i++

@@ -136,7 +136,7 @@ function continuityFamilies({ state, logbook, missing, clock }: ContinuityStatus
     {
       name: 'svc_clock_ahead_seconds',
       type: 'gauge',
-      help: 'How far the clock of this process is ahead of the database's; negative if it is behind.',
+      help: "How far the clock of this process is ahead of the database's; negative if it is behind.",
       samples: clock.aheadSeconds === null ? [] : [{ value: clock.aheadSeconds }],
     },
     {

@@ -26,7 +26,7 @@ export function byLabel(
 /** Merges the families of several processes; a label names the process of each sample. */
 export function byProcess(processes: readonly [index: number, families: readonly Family[]][]): Family[] {
   const all = new Map<string, Family>()
-  for (const [place, families] of processes) {
+  for (const [index, families] of processes) {
     for (const { samples, ...family } of families) {
       const own = samples.map((sample) => ({ ...sample, labels: { process: String(index), ...sample.labels } }))
       all.set(family.name, { ...family, samples: [...(all.get(family.name)?.samples ?? []), ...own] })

@@ -77,13 +77,13 @@ it('SHORT-11 an upload is stored byte for byte: JSON and forms are not decoded',
 })
 
 const OTHER_TYPES = ['text/html', 'text/plain; charset=utf-8', '', '*/*', 'é/x', 'a/b'.repeat(2000)]
-it.each(OTHER_TYPES)('SHORT-06 ERR-16 the type %j for text/plain is 403', async (sent) => {
+it.each(OTHER_TYPES)('SHORT-06 ERR-16 a body of type %j for text/plain answers 403', async (sent) => {
   const headers = { 'content-type': Buffer.from(sent).toString('latin1') }
   const body = await expectNothingChanged((url) => put(url, 'x', headers), 403, 'CONTENT_TYPE_MISMATCH')
   expect(body).toMatchObject({ details: { expected: 'text/plain' } })
 })
 
-it('SHORT-06 SHORT-07 no type is 403, and the token is checked before the type', async () => {
+it('SHORT-06 SHORT-07 a body without a type answers 403, and the token is checked before the type', async () => {
   const [response] = await once(httpRequest(urls.upload, { method: 'PUT' }).end('x'), 'response')
   expect(response.resume().statusCode).toBe(403)
   const garbage = await put(`${urls.upload}A`, 'x', { 'content-type': 'garbage' })

@@ -12,7 +12,8 @@ export async function retireKey(context: Context, actor: Actor, keyId: string, r
     if (!announced) {
       const known = (await allSigningKeys(tx)).find(isIt)
       if (!known) throw new Error(`there is no key ${keyId}: see svc-gateway keys list`)
-      if (known.valid_to === null) throw new Error(`${keyId} is the current key: use svc-gateway keys rotate to retire it`)
+      if (known.valid_to === null)
+        throw new Error(`${keyId} is the current key: use svc-gateway keys rotate to retire it`)
       return { changed: false, key_id: keyId, valid_to: known.valid_to }
     }
     await deleteAnnouncedKey(tx, announced.public_key_hex)

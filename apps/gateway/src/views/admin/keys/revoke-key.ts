@@ -29,14 +29,16 @@ export async function revokeKey(context: Context, actor: Actor, { keyId, since, 
   const active = keys.find(({ valid_to }) => valid_to === null)
   const revoked = keys.find(({ public_key_hex }) => namedKey(public_key_hex).key_id === keyId)
   if (!revoked) throw new Error(`there is no key ${keyId}: see svc-gateway keys list`)
-  if (!active || revoked === active) throw new Error(`${keyId} is the current key: rotate to another key first, then revoke it`)
+  if (!active || revoked === active)
+    throw new Error(`${keyId} is the current key: rotate to another key first, then revoke it`)
   if (since > unixNow(context)) throw new Error('--since is in the future')
   const isKnownRecovery = !recovery || toHex(recovery.publicKey) === config.keys.recovery
-  if (!isKnownRecovery)
-    throw new Error('this key does not match RECOVERY_PUBLIC_KEY, which clients have pinned')
+  if (!isKnownRecovery) throw new Error('this key does not match RECOVERY_PUBLIC_KEY, which clients have pinned')
   const signer = statementKeys.signerOf(active.public_key_hex)
   if (!signer)
-    throw new Error(`the private key of ${namedKey(active.public_key_hex).key_id}, the current key, is not on this machine`)
+    throw new Error(
+      `the private key of ${namedKey(active.public_key_hex).key_id}, the current key, is not on this machine`,
+    )
   const at = isoSeconds(unixNow(context))
   const earliest = isoSeconds(
     Math.min(since, ...(revoked.revoked_since ? [Date.parse(revoked.revoked_since) / 1000] : [])),

@@ -27,9 +27,10 @@ export async function rotateKey(context: Context, actor: Actor, { reason, early,
   if (!active) throw new Error('there is no current key: start the gateway first')
   if (!next) throw new Error('no key is announced: run svc-gateway keys new --out FILE')
   const at = isoSeconds(unixNow(context))
-  if (at < next.valid_from && !early) throw new Error(`this key was announced for ${next.valid_from}: wait, or use --early`)
+  if (at < next.valid_from && !early)
+    throw new Error(`this key was announced for ${next.valid_from}: wait, or use --early`)
   const [from, to] = [namedKey(active.public_key_hex), namedKey(next.public_key_hex)]
-  await requireHeld(
+  await requireSigner(
     context,
     to.public_key_hex,
     `set STATEMENT_KEY_NEXT_FILE to the file of ${to.key_id}, here and at all replicas`,

@@ -24,9 +24,9 @@ import {
   findPublication,
   findSent,
   insertPublication,
-  lockStanding,
+  lockAttestationOf,
   setAnchor,
-  setStanding,
+  setAttestationStatus,
 } from '../../../publication/store.ts'
 import type { Problem, Restored } from './restored.ts'
 
@@ -57,19 +57,19 @@ async function restorePublished(
   if (known && FINALITY[known.state] >= FINALITY[state]) return 'known'
   const orphan = await orphanOf(tx, publication)
   if (orphan) return orphan
-  const standing = await lockStanding(tx, publication.receipt_id)
+  const attestation = await lockAttestationOf(tx, publication.receipt_id)
   if (known) await changePublication(tx, known, { state, fee_lamports, rent_lamports })
   else if (!(await insertPublication(tx, publication))) return { problem: doubled(publication) }
   const at = unixNow(context)
   if (anchor && (state === 'landed' || state === 'finalized')) {
     const landed = JSON.parse(anchor) as Anchor
     await setAnchor(tx, publication, landed)
-    await setStanding(tx, standing, publication, { status: 'complete', at, error: null })
+    await setAttestationStatus(tx, attestation, publication, { status: 'complete', at, error: null })
     await queueEntry(tx, context, publication, landed.slot ?? 0)
   } else if (known) {
     const { receipt_id } = publication
     await setAnchor(tx, publication, null)
-    await setStanding(tx, standing, publication, { status: 'computed', at, error: null })
+    await setAttestationStatus(tx, attestation, publication, { status: 'computed', at, error: null })
     if (context.primaryChain) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   }
   return 'written'
@@ -152,7 +152,9 @@ async function lookUp({ primaryChain, config }: Context, sent: Sent): Promise<{ 
     return outcome && outcome.outcome !== 'pending' ? { outcome } : unclear(sent)
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error
-    return { problem: `no node of PRIMARY_RPC_URLS reports the outcome of the transaction ${sent.tx}: ${error.message}` }
+    return {
+      problem: `no node of PRIMARY_RPC_URLS reports the outcome of the transaction ${sent.tx}: ${error.message}`,
+    }
   }
 }
 

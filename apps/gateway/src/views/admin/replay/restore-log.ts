@@ -47,7 +47,7 @@ export async function restorePublished(context: Context, published: PublishedLog
   const { db, commit } = context.database
   const gap = await findGap(db, published)
   if (!gap) return null
-  if (gap.kind === 'foreign') return 'LOG_STORE contains another log than this database's'
+  if (gap.kind === 'foreign') return 'LOG_STORE does not contain the log of this database'
   if (gap.kind === 'forked') return FORKED
   const checkpoint = (await published.newest()) as PublishedCheckpoint // exists, because there is a gap
   const { size, root, text: note } = checkpoint
