@@ -16,7 +16,7 @@ import { insertTestDelegation } from './delegation-rows.ts'
 const DAY = 86_400
 const START = 1_800_000_000
 
-forEachDatabase('deleting old data', (database) => {
+forEachDatabase('the deletion of old data', (database) => {
   let now = START
   const agent = forAllTests(() =>
     startTestAgent({ DATABASE_URL: database.url, LATE_CONFIRM_HOURS: '48' }, { now: () => now * 1000 }),

@@ -9,7 +9,7 @@ const ADDRESS = `0x${'aB'.repeat(20)}`
 const requestFrom = (identity: string | undefined) =>
   ({ headers: { 'x-svc-identity': identity } }) as unknown as WireRequest
 
-it('AGENT-03 AGENT-04 accepts a base58 key, or an EVM address in any letter case', () => {
+it('AGENT-03 AGENT-04 an identity is a base58 key, or an EVM address in any letter case', () => {
   expect(identityOf(requestFrom(KEY))).toBe(KEY)
   expect(identityOf(requestFrom(` ${KEY}\t`))).toBe(KEY)
   expect(identityOf(requestFrom(ADDRESS))).toBe(ADDRESS.toLowerCase())
@@ -32,7 +32,7 @@ it.each([
   ['bytes that are not a key', toBase58(new Uint8Array(32).fill(2))],
   ['a word', 'constructor'],
   ['a very long text', '1'.repeat(16_000)],
-])('AGENT-03 rejects %s with a 422 that names the header', (_, text) => {
+])('AGENT-03 an identity header with %s is rejected with a 422 that names it', (_, text) => {
   const loc = ['header', 'X-Svc-Identity']
   try {
     expect.unreachable(identityOf(requestFrom(text)))

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { delegateCall, useAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet, evmPayer, evmWallet, primaryPayer } from '../wallets.ts'
 
-describe('delegating a locker', () => {
+describe('the endpoint for delegations', () => {
   const stack = useAgentStack()
 
   it.each([

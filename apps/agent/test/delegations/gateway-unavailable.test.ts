@@ -4,7 +4,7 @@ import { delegationsOf } from '../../src/delegations/store.ts'
 import { delegateCall, expectRefusal, useAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet } from '../wallets.ts'
 
-describe('a delegation whose owner the gateway does not report', () => {
+describe('the endpoint for delegations without a trusted owner', () => {
   const stack = useAgentStack()
   const owner = forEachTest(() => stack.grantSubscription(ed25519Wallet()))
   const locker = forEachTest(() => stack.seedLocker(owner))

@@ -131,7 +131,7 @@ describe('T-01 a treasury that the gateway also uses', () => {
     },
   )
 
-  it('T-01 stops sales as soon as the gateway changes to the same treasury', async () => {
+  it('T-01 stops sales as soon as the gateway switches to it', async () => {
     agent = await open()
     expect((await ask()).status).toBe(402)
     const shared = stack.chains.agentVariables.PRIMARY_TREASURY

@@ -88,7 +88,7 @@ describe('AGENT-01 AGENT-03 a payment', () => {
   })
 })
 
-it('AGENT-03 T-02 cannot be confirmed by another identity, whose attempt does not prevent the payer from confirming', async () => {
+it('AGENT-03 T-02 another identity cannot confirm a payment, or prevent the payer from confirming it', async () => {
   const before = await countPurchases(stack)
   const payer = primaryPayer(0)
   const quote = await api.quote()
@@ -104,7 +104,7 @@ it('AGENT-03 T-02 cannot be confirmed by another identity, whose attempt does no
   expect([status, body.idempotent]).toEqual([200, false])
 })
 
-it('T-02 buys the days for its payer even if another caller confirms it with their own quote', async () => {
+it('T-02 a payment buys the days for its payer even if another caller confirms it with their own quote', async () => {
   const payer = evmPayer(1)
   const [quote, othersQuote] = [await api.quote(), await api.quote()]
   const leg = legOf(quote, 'USDC', 'evm-mainnet')

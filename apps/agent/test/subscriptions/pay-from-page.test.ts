@@ -34,7 +34,7 @@ describe('subscription payments from a page', () => {
     }
   })
 
-  it('ADD-09 answers pages of other origins, without credentials', async () => {
+  it('ADD-09 the service answers pages of other origins, without credentials', async () => {
     const preflight = await fetch(`${stack.agent.url}/v1/delegate`, { method: 'OPTIONS' })
     const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ')
     expect(allowed).toEqual(expect.arrayContaining(['content-type', 'x402-tx', 'x-svc-identity']))

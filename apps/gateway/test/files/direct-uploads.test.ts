@@ -172,7 +172,7 @@ forEachDatabase('direct uploads', (database) => {
     const pending = await beginUpload('name')
     const row = await lockerRow(instances[0], locker)
     await adoptUpload(context, row, found)
-    expect(await giveUpUpload(context, row, found)).toBe(false)
+    expect(await abandonUpload(context, row, found)).toBe(false)
     expect(await rowOf(instances[0], locker, 'name')).toMatchObject({ object_id: null, upload_object_id: pending })
     expect((await confirm(instances[1], 'other')).body.content_hash).toBe(`sha256:${sha256('moved')}`)
   })

@@ -66,7 +66,7 @@ describe('the cosignatures of a growing log', { shuffle: false }, () => {
   it('WIT-02 one of several keys of the log is sufficient, and signatures of others are dropped', async () => {
     const { text } = checkpointOf(await grown.checkpoint(301)).note
     const ofSecond = { name: origin, keyId: keyId(secondKey), signature: await second.sign(utf8(text)) }
-    const unknownSigner = { name: 'unknownSigner.example', keyId: new Uint8Array(4), signature: new Uint8Array(70) }
+    const unknownSigner = { name: 'unknown.example', keyId: new Uint8Array(4), signature: new Uint8Array(70) }
     const checkpoint = formatNote({ text, signatures: [unknownSigner, ofSecond] })
     const { status, text: lines } = await send(requestBody(300, await grown.prove(300, 301), checkpoint))
     expect(status, lines).toBe(200)

@@ -120,7 +120,7 @@ describe('a watch', () => {
     expect((await delegation.runs()).at(-1)).toMatchObject({ outcome: 'done' })
   })
 
-  it('AGENT-04 is finished by another process when its own is killedCount, and repeats nothing', {
+  it('AGENT-04 is finished by another process when its own is killed, and repeats nothing', {
     tags: ['nightly'],
   }, async () => {
     const delegation = await delegateThreeFiles()
