@@ -6,7 +6,7 @@ import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { onlyProvider } from '@svc/devnet/services/only-provider'
 import { ed25519Identity, openTestGateway, type TestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
-import { adoptUpload, currentBytes, abandonUpload } from '../../src/files/direct-uploads.ts'
+import { abandonUpload, adoptUpload, currentBytes } from '../../src/files/direct-uploads.ts'
 import { findDirectUpload } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { createFile, put, rowOf, sha256 } from '../adapters/http/transfers.ts'
@@ -172,7 +172,7 @@ forEachDatabase('direct uploads', (database) => {
     const pending = await beginUpload('name')
     const row = await lockerRow(instances[0], locker)
     await adoptUpload(context, row, found)
-    expect(await giveUpUpload(context, row, found)).toBe(false)
+    expect(await abandonUpload(context, row, found)).toBe(false)
     expect(await rowOf(instances[0], locker, 'name')).toMatchObject({ object_id: null, upload_object_id: pending })
     expect((await confirm(instances[1], 'other')).body.content_hash).toBe(`sha256:${sha256('moved')}`)
   })

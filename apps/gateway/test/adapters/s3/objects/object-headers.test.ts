@@ -8,9 +8,9 @@ import { S3Error } from '@svc/s3/errors'
 import { expect, it } from 'vitest'
 import { readSource } from '../../../../src/adapters/s3/objects/copy-source.ts'
 import {
-  storedHeaders,
   readObjectHeaders,
   refuseUnsupported,
+  storedHeaders,
 } from '../../../../src/adapters/s3/objects/object-headers.ts'
 
 type Request = Parameters<typeof readSource>[0]
@@ -65,11 +65,11 @@ it('T-129 no made-up input breaks the rules of headers of objects', async () => 
 function checkStored(headers: Record<string, string>): void {
   const read = accepted(S3Error, () => readObjectHeaders(headers))
   if (!read) return
-  const stored = keptHeaders(read)
+  const stored = storedHeaders(read)
   for (const [name, value] of Object.entries(stored))
     must(isHeader(name, value), 'stores a header that no response can carry')
   mustEqual(
-    keptHeaders(readObjectHeaders({ ...stored, 'content-type': read.contentType })),
+    storedHeaders(readObjectHeaders({ ...stored, 'content-type': read.contentType })),
     stored,
     'stores something else the second time',
   )
