@@ -23,10 +23,10 @@ export interface PublishedLog {
   checkpoint(): Promise<PublishedCheckpoint | null>
   /** The present checkpoint. Throws if it belongs to another log. */
   newest(): Promise<PublishedCheckpoint | null>
-  /** Null where the newest checkpoint does not cover it. */
-  tile(place: TilePosition): Promise<Uint8Array | null>
-  /** The same for what a checkpoint is known to cover. */
-  coveredTile(place: TilePosition): Promise<Uint8Array>
+  /** Null if the newest checkpoint does not cover the tile. */
+  tile(tile: TilePosition): Promise<Uint8Array | null>
+  /** The same for a tile that a checkpoint is known to cover. */
+  coveredTile(tile: TilePosition): Promise<Uint8Array>
 }
 
 const FRESH_MS = 1000
@@ -63,12 +63,12 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     return performance.now() - knownAt < FRESH_MS ? known : share('', shown)
   }
 
-  /** What is asked for is the beginning of the tile as it is now. */
-  async function read(place: TilePosition, size: number): Promise<Uint8Array | null> {
-    const { level, index } = place
-    const whole = { ...place, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
-    if (whole.width < place.width) return null
-    const path = tilePath(place)
+  /** The requested tile is the beginning of the tile as it is stored now. */
+  async function read(tile: TilePosition, size: number): Promise<Uint8Array | null> {
+    const { level, index } = tile
+    const stored = { ...tile, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
+    if (stored.width < tile.width) return null
+    const path = tilePath(tile)
     const known = cache.get(path)
     if (known) return known
     const bytesEach = level === 'entries' ? ENTRY_BYTES : HASH_BYTES
@@ -79,7 +79,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     return requested
   }
 
-  async function tile(place: TilePosition): Promise<Uint8Array | null> {
+  async function readTile(tile: TilePosition): Promise<Uint8Array | null> {
     const { size } = (await checkpoint()) ?? { size: 0 }
     const bytes = await read(tile, size)
     if (bytes) return bytes
@@ -125,7 +125,7 @@ export class ForeignLog extends Error {
 export class TileMissing extends Error {
   override name = 'TileMissing'
 
-  constructor(place: TilePosition) {
-    super(`the published log lacks ${tilePath(place)}, or it is damaged`)
+  constructor(tile: TilePosition) {
+    super(`the published log lacks ${tilePath(tile)}, or it is damaged`)
   }
 }

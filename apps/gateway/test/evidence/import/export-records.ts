@@ -129,7 +129,7 @@ export interface ImportDatabase {
 
 export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
   // An import journals nothing.
-  const opened = (await database.openMigrated<Schema>(migrations)) as unknown as Database<Schema, Noted>
+  const opened = (await database.openMigrated<Schema>(migrations)) as unknown as Database<Schema, DocumentId>
   const { db } = opened
   const keyOf = (hex: string) => ({ verifier: ed25519PublicKeyFromHex(hex)!, revokedSince: null })
   const keys = new Map([signerHex, vectorKey].map((hex) => [hex, keyOf(hex)]))

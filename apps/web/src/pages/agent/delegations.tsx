@@ -97,7 +97,7 @@ function DelegationRow({ session, delegation, registered, onChanged }: RowProps)
         <a href={urlOf(`/locker/${encodeURIComponent(delegation.locker_id)}`)}>
           <code>{lockerId}</code>
         </a>
-        {isAwaited ? (
+        {isPending ? (
           <Status tone="info">{t.starting}</Status>
         ) : (
           <Status tone={TONES[status] ?? 'neutral'}>{t.statuses[status] ?? printable(status, 30)}</Status>
@@ -108,7 +108,7 @@ function DelegationRow({ session, delegation, registered, onChanged }: RowProps)
         {t.since(texts.time(created_at))} · {t.found(findings, alerts)}
         {Object.entries(next_runs).map(([task, at]) => ` · ${t.next(task as TaskName, texts.time(at))}`)}
       </p>
-      {isAwaited && <p class="soft">{t.startingText}</p>}
+      {isPending && <p class="soft">{t.startingText}</p>}
       {isUnregistered && <p class="soft">{t.registerText}</p>}
       {status === 'revoked' && <p class="soft">{t.revokedText}</p>}
       {isBusy && <Loading label={texts.waiting} />}

@@ -8,9 +8,9 @@ import { S3Error } from '@svc/s3/errors'
 import { expect, it } from 'vitest'
 import { readSource } from '../../../../src/adapters/s3/objects/copy-source.ts'
 import {
-  storedHeaders,
   readObjectHeaders,
   refuseUnsupported,
+  storedHeaders,
 } from '../../../../src/adapters/s3/objects/object-headers.ts'
 
 type Request = Parameters<typeof readSource>[0]

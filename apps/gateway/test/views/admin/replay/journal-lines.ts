@@ -22,8 +22,8 @@ export function withoutTicks(): () => void {
 }
 
 /** A copy of the journal in its present state; the database does not know its files. */
-export async function copyJournal({ gateway }: TestGateway): Promise<JournalPlace> {
-  const place = gateway.context.continuity.place!
+export async function copyJournal({ gateway }: TestGateway): Promise<JournalLocation> {
+  const place = gateway.context.continuity.location!
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const name of await readdir(place.folder))
@@ -39,7 +39,10 @@ export async function entriesIn({ folder, sealing }: JournalLocation): Promise<E
 }
 
 /** A journal of these files, as several processes would write it. */
-export async function writeJournal(place: JournalPlace, files: readonly (readonly Entry[])[]): Promise<JournalPlace> {
+export async function writeJournal(
+  place: JournalLocation,
+  files: readonly (readonly Entry[])[],
+): Promise<JournalLocation> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const entries of files) {
@@ -52,7 +55,7 @@ export async function writeJournal(place: JournalPlace, files: readonly (readonl
 
 /** Changes one character in the line of each of these documents. */
 export async function damage(
-  { folder, sealing }: JournalPlace,
+  { folder, sealing }: JournalLocation,
   isTarget: (document: Document) => boolean,
 ): Promise<void> {
   for (const name of (await readdir(folder)).filter((each) => each.endsWith(JOURNAL))) {
@@ -72,7 +75,7 @@ type ReplayChanges = Partial<Pick<Context, 'primaryChain' | 'evmRegistry'>> & { 
 
 /** Replays a journal in this process, with the gateway's context. */
 export function replayFrom(
-  place: JournalPlace,
+  place: JournalLocation,
   { gateway }: TestGateway,
   { accept = false, ...changes }: ReplayChanges = {},
 ) {
