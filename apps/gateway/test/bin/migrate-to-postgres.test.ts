@@ -128,7 +128,7 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   expect(moved.code, moved.stderr).toBe(0)
   expect(moved.stdout).toMatch(/^Moved \d+ rows of \d+ tables and 2 jobs; each table was read back and is the same\./)
   expect(moved.stderr).toContain('receipts: 1 rows')
-  expect((await move(target.url)).stderr).toContain('was moved before')
+  expect((await move(target.url)).stderr).toContain('was already moved')
   await expect(openInstance()).rejects.toThrow('this database was moved to PostgreSQL')
 
   const after = await openInstance({ DATABASE_URL: target.url })

@@ -158,7 +158,7 @@ it('T-106 a gateway that returns nonsense is only reported as unreachable', { ta
     response.end(body)
   const cases: [path: string, body: string | Uint8Array, problem: RegExp][] = [
     ['/v1/keys', '{"schema":"other"}', /list of keys/],
-    ['/.well-known/svc.json', '[]', /not an object/],
+    ['/.well-known/svc.json', '[]', /not a JSON object/],
     ['/log/checkpoint', 'nonsense', /no blank line/],
     ['/log/checkpoint', gateway.checkpoint.replace('\n300\n', '\n299\n'), /not signed/],
     ['/log/checkpoint', 'x'.repeat(70_000), /more than 65536 bytes/],

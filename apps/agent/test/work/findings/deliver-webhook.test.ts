@@ -159,7 +159,7 @@ describe('a webhook', () => {
     for (const delegation of [moved, ended])
       expect((await deliveriesOf(delegation))[0]).toMatchObject({
         delivered_at: null,
-        error: expect.stringMatching(/no longer sent/),
+        error: expect.stringMatching(/no longer receives/),
       })
   })
 

@@ -53,7 +53,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
     const key = { access_key_id: shown.access_key_id, time: expect.any(String) }
     expect(logged).toEqual([
       expect.objectContaining({ ...key, access: 'write', prefix: 'a/', msg: 'an S3 key was made' }),
-      expect.objectContaining({ ...key, msg: 'an S3 key was revoked' }),
+      expect.objectContaining({ ...key, msg: 'revoked an S3 key' }),
     ])
     expect(lines.join('')).not.toContain(secret_access_key)
     expect(await findScope(instance, shown)).toBeNull()

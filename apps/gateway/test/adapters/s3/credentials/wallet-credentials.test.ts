@@ -182,8 +182,8 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
     expectRefusal(await revokeWalletKey(instance, wallet, shown.access_key_id), 404, 'S3_KEY_NOT_FOUND')
     const logged = lines.map((line) => JSON.parse(line)).filter((line) => line.access_key_id === shown.access_key_id)
     expect(logged.map(({ msg, wallet }) => [msg, wallet])).toEqual([
-      ['an S3 key of a wallet was made', wallet.identity],
-      ['an S3 key of a wallet was revoked', wallet.identity],
+      ['created an S3 key of a wallet', wallet.identity],
+      ['revoked an S3 key of a wallet', wallet.identity],
     ])
     expect(lines.join('')).not.toContain(secret_access_key)
   })

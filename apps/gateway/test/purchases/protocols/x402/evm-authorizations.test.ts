@@ -316,7 +316,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       let release = await block(testbed.chains)
       const refused = await pay(url, text)
       expectRefused(refused, 'invalid_exact_evm_transaction_simulation_failed')
-      expect(refused.body).toMatchObject({ message: expect.stringContaining('paused it, or block the payer') })
+      expect(refused.body).toMatchObject({ message: expect.stringContaining('paused it or blocked the payer') })
       await release()
       beforeSending(async () => {
         release = await block(testbed.chains)

@@ -59,7 +59,7 @@ describe('an unreadable PAYMENT-SIGNATURE', () => {
     for (const name of ['x-payment', 'payment-signature']) {
       const reply = await post<{ message: string }>(testbed.url, {}, { [name]: payment })
       expectError(reply, 400, 'malformed_payment')
-      expect(reply.body.message).toMatch(/version 1, and only version 2 is spoken/)
+      expect(reply.body.message).toMatch(/version 1, but only version 2 is supported/)
     }
   })
 
