@@ -5,12 +5,12 @@ import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gate
 import { expect, it } from 'vitest'
 import { createTokenSealer } from '../../../src/auth/sealed-tokens.ts'
 import { listed, publicBytes } from '../http/sessions/sessions.ts'
-import { CHUNK, complete, create, here, metadata, send, type TestUpload, tusToken } from './uploads.ts'
+import { CHUNK, create, creationHeaders, here, metadata, send, type TestUpload, tusToken } from './uploads.ts'
 
 const instance = forAllTests(openTestGateway)
 const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
-const named = (filename: string, length: number) => complete(length, { filename })
+const named = (filename: string, length: number) => creationHeaders(length, { filename })
 const post = async (headers: Record<string, string>, body?: string) => {
   const token = headers['x-upload-token'] ?? (await tusToken(locker))
   const url = `${instance.gateway.url}/v1/lockers/${locker.lockerId}/tus`

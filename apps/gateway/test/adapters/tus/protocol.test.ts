@@ -49,10 +49,10 @@ forEachDatabase('tus', (database) => {
   })
 
   it('T-98 a creation request may carry the first bytes, all bytes or none', async () => {
-    const some = await begin({ ...whole(10, { filename: 'some' }), ...CHUNK }, '01234')
+    const some = await begin({ ...creationHeaders(10, { filename: 'some' }), ...CHUNK }, '01234')
     expect(some.created.headers['upload-offset']).toBe('5')
     expect((await some.patch(5, '56789')).headers['svc-content-hash']).toBe(`sha256:${sha256('0123456789')}`)
-    const all = await begin({ ...whole(5, { filename: 'all' }), ...CHUNK }, '01234')
+    const all = await begin({ ...creationHeaders(5, { filename: 'all' }), ...CHUNK }, '01234')
     expect(all.created.headers).toMatchObject({ 'upload-offset': '5', 'svc-content-hash': `sha256:${sha256('01234')}` })
     const none = await begin(creationHeaders(0, { filename: 'none' }))
     expect(none.created.headers).toMatchObject({ 'upload-offset': '0', 'svc-content-hash': `sha256:${sha256('')}` })

@@ -48,7 +48,7 @@ it('ATT-05 MERK-17 a file is readable and attestable before, during and after it
   await expectAllWorks()
 
   const sending = instance.server.holdUp(hex(BYTES), 'sending')
-  const confirming = instance.server.holdUp(hex(BYTES), 'confirming')
+  const confirming = instance.server.holdUp(hex(BYTES), 'looking')
   const draining = instance.gateway.context.queue.drain()
   await sending.reached
   expect((await entryOf(locker, 'a'))?.provider_ref).toBeUndefined()
