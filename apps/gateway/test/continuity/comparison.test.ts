@@ -45,7 +45,7 @@ forEachDatabase('comparisons with the journal', (fresh) => {
     return { folder, database, continuity, close }
   })
 
-  /** Returns the path of a file that is due to be removed: it is old, and the database has all that is in it. */
+  /** Returns the path of an old file that is due to be removed, since the database has all its entries. */
   async function addOldFile(): Promise<string> {
     const { folder, database } = instance
     const journal = await openJournal({ folder, sealing, history: 'a server' })
@@ -57,7 +57,7 @@ forEachDatabase('comparisons with the journal', (fresh) => {
     return path
   }
 
-  it('T-37 ADD-29 a comparison that begins while old files are removed ends, and so does the removal', async ({
+  it('T-37 ADD-29 a comparison that begins during the removal of old files completes, and so does the removal', async ({
     signal,
   }) => {
     const { database, continuity } = instance

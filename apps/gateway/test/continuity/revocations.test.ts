@@ -62,7 +62,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
   const recordOf = async (locker: TestLocker) =>
     expectSuccess(await locker.call<LockerRecord>(['locker:read'], 'GET', '/record'))
 
-  /** After the backup, people are shut out in every way. */
+  /** After the backup, access is revoked in every way. */
   const made = forAllTests(async () => {
     const [shared, revoked, linked, rotated, frozen, thawed, given] = [
       await newLocker(),
@@ -125,7 +125,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
   it.each([
     ['replay', []],
     ['accepting what cannot be replayed', ['--accept']],
-  ])('T-161 ADD-29 is behind until it is healed by %s: nobody who was shut out comes in again', async (_, options) => {
+  ])('T-161 ADD-29 is behind until it is healed by %s, and revoked access never works again', async (_, options) => {
     const { shared, revoked, linked, rotated, rotatedLink, frozen, thawed, given, newKey } = made
     const { walletKeys, byOperator, byOwner, published } = made
     await gateway.exchange('backup')

@@ -55,8 +55,8 @@ it.each(CALLS)('OPER-06 ENV-18 no other signer may call: %s', async (_, ...call)
   const [ops, method, path, body] = call
   const [locker, other] = [await lockerOf(owners.Ed25519), await instance.locker(ed25519Identity())]
   const before = await lockerRow(instance, locker)
-  for (const stranger of [ed25519Identity(), evmIdentity()])
-    expectRefusal(await locker.call(ops, method, path, body, stranger), 403, 'SIGNATURE_INVALID')
+  for (const unregistered of [ed25519Identity(), evmIdentity()])
+    expectRefusal(await locker.call(ops, method, path, body, unregistered), 403, 'SIGNATURE_INVALID')
   const target = { method, path: `/v1/lockers/${locker.lockerId}${path}`, body, ops }
   const signedForOther = { ...target, lockerId: other.lockerId, receiptId: other.receiptId }
   expectRefusal(await instance.call(other.owner, signedForOther), 401, 'LOCKER_ID_MISMATCH')

@@ -100,7 +100,7 @@ forEachDatabase('renaming files', (database) => {
     ['a chain of names', [to('a', 'b'), to('b', 'c')]],
     ['an invalid hash', [to('a', 'x', { expected_hash: 'sha256:12' })]],
     ['nothing', []],
-  ])('ADD-22 T-06 %s is a 422 that changes nothing', async (_, files) => {
+  ])('ADD-22 T-06 %s answers 422 and changes nothing', async (_, files) => {
     await storeFile(instance, locker, 'a', 'hello')
     await storeFile(instance, locker, 'b', 'bytes')
     expectRefusal(await rename(files), 422, 'validation_error')

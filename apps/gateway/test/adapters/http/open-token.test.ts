@@ -93,7 +93,7 @@ it('SHORT-12 a short URL in the old form finds its file among thousands', { tags
   }
 })
 
-it('SHORT-03 T-07 a token that is cut, longer, changed or signed with another key is 403', async () => {
+it('SHORT-03 T-07 a token that is cut, longer, changed or signed with another key answers 403', async () => {
   const token = tokenOf(urls.download)
   const changed = token.slice(0, 40) + (token[40] === 'A' ? 'B' : 'A') + token.slice(41)
   for (const bad of [changed, token.slice(0, -1), `${token}A`, `${token}=`, `%20${token}`, 'A', 'A'.repeat(12_000)])
@@ -105,7 +105,7 @@ it('SHORT-03 T-07 a token that is cut, longer, changed or signed with another ke
   expect((await fetch(urlOf(signed(payload())))).status).toBe(200)
 })
 
-it('T-07 GEN-11 a token that is signed for another version, method or provider is 403', async () => {
+it('T-07 GEN-11 a token that is signed for another version, method or provider answers 403', async () => {
   for (const changes of [{ v: 2 }, { m: 'HEAD' }, { p: 0 }, { p: 2 }, { p: 7 }])
     expect(await refusal(signed(payload(changes)))).toEqual(INVALID)
 })

@@ -292,7 +292,7 @@ it('SHORT-09 a download is redirected by 307 with the stored type; HEAD and the 
   expect([link.status, await link.text()]).toEqual([200, 'hello'])
 })
 
-it('GEN-11 T-139 an unavailable store is 503 without its name', async () => {
+it('GEN-11 T-139 an unavailable store answers 503 without its name', async () => {
   await putThrough('hello')
   isDown = true
   for (const response of [await begin(), await get(urls.download)]) {

@@ -85,7 +85,7 @@ it('SHORT-08 an upload to a file that is deleted meanwhile answers 404 and leave
 })
 
 // A limit on the size of files makes the kernel fail writes as on a full disk.
-it('GEN-11 T-139 a full disk is 503 without storage details, leaves nothing, and smaller files still fit', {
+it('GEN-11 T-139 a full disk answers 503 without storage details, leaves nothing, and smaller files still fit', {
   tags: ['nightly'],
 }, async () => {
   const { config } = instance.gateway.context
