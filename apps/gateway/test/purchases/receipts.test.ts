@@ -115,7 +115,7 @@ describe('the signature of a receipt', () => {
 
   it('RCPT-08 T-38 GET …/verify does not trust a key because the receipt names it', async () => {
     const forger = ed25519Signer(new Uint8Array(32).fill(66))
-    const forged = signReceipt({ ...evm.receipt, payer_pubkey: 'a stranger' }, forger)
+    const forged = signReceipt({ ...evm.receipt, payer_pubkey: 'another payer' }, forger)
     const checks = { receipt_exists: true, signature_valid: false, receipt_id_matches: true }
     expect(await verified(forged)).toMatchObject({ valid: false, checks, signer_pubkey: toHex(forger.publicKey) })
   })

@@ -130,9 +130,9 @@ describe('an Idempotency-Key and the address of its client', () => {
     async (path) => {
       for (const squatted of [false, true]) {
         const key = `order-${path.length}-${squatted}`
-        const [owner, stranger] = squatted ? ['203.0.113.9', '198.51.100.7'] : ['198.51.100.7', '203.0.113.9']
+        const [owner, other] = squatted ? ['203.0.113.9', '198.51.100.7'] : ['198.51.100.7', '203.0.113.9']
         const first = await askFrom(owner, key, { units: 1 }, path)
-        const others = await askFrom(stranger, key, { units: 1 }, path)
+        const others = await askFrom(other, key, { units: 1 }, path)
         const third = await askFrom('192.0.2.1', key, { units: 2 }, path)
         expect([first.status, others.status, third.status]).toEqual([402, 402, 402])
         expect(new Set([first, others, third].map(({ body }) => body.accepts[0]?.extra.pay_req_id)).size).toBe(3)
