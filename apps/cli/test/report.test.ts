@@ -116,7 +116,7 @@ describe('the report of an error', () => {
       { name: 'the EVM chain', url: 'http://127.0.0.1:1' },
     ]
     expect(await localHint(error, services)).toBe(
-      `something listens at http://127.0.0.1:${port}: try --gateway http://127.0.0.1:${port}`,
+      `a service listens at http://127.0.0.1:${port}: try --gateway http://127.0.0.1:${port}`,
     )
     const chain = [{ name: 'the primary chain', url: `http://127.0.0.1:${port}` }]
     expect(await localHint(error, chain)).toContain(`the primary chain (${port})`)

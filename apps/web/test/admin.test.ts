@@ -291,7 +291,7 @@ describe('acting', () => {
     await page.getByRole('link', { name: locker_id }).click()
     await page.getByRole('heading', { name: locker_id }).waitFor()
     await page.getByRole('button', { name: 'Freeze…' }).click()
-    await page.getByLabel('What its owner is told').fill('Under review.')
+    await page.getByLabel('Message to its owner').fill('Under review.')
     await expectGoodLooks(page, 'admin-action')
     await page.keyboard.press('Escape')
     await done(await act(page, 'Freeze…', 'Freeze'), 'froze a locker')
@@ -321,7 +321,7 @@ describe('acting', () => {
   it('T-26 ADD-25 a dead job is read, retried and deleted', async () => {
     const id = await deadJob()
     const { page } = await open('overview')
-    await page.getByRole('link', { name: /failed for good/ }).click()
+    await page.getByRole('link', { name: /failed permanently/ }).click()
     await page.getByRole('link', { name: id }).click()
     await page.getByText(`"rcpt_${'0'.repeat(32)}"`).waitFor()
     await expectGoodLooks(page, 'admin-job')

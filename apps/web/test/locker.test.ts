@@ -80,7 +80,7 @@ describe('with a key', () => {
     const list = page.getByRole('list', { name: 'Lockers of this key' })
     await list.getByText('tax\\u{202e}gnp.\\u{202c}<img src=x>').waitFor()
     await list.getByText('Paid, not opened yet').waitFor()
-    await list.getByText(`Of ${stranger.address}, who calls it “photos”`).waitFor()
+    await list.getByText(`Owned by ${stranger.address}, who calls it “photos”`).waitFor()
     const names = await list.locator('b').allTextContents()
     expect([names.includes(theirs.locker_id), names.includes('photos')]).toEqual([true, false])
     await expectGoodLooks(page, 'lockers')

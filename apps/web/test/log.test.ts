@@ -35,7 +35,7 @@ describe('a log that grows', { shuffle: false }, () => {
     await expectGoodLooks(page, 'log-empty')
     await publish(site)
     await click(page, 'Read again')
-    await page.getByText('for the first time, and remembers it with 1 entry.').waitFor()
+    await page.getByText('first visit to this log, which has 1 entry.').waitFor()
 
     const { database, queue } = site.gateway.context
     const anHourAgo = writable(database.db).updateTable('log_checkpoints')
@@ -81,7 +81,7 @@ describe('a log that grows', { shuffle: false }, () => {
     await expectGoodLooks(page, 'log')
     for (const [text, answer] of [
       ['23', 'The gateway no longer has this statement.'],
-      ['24', 'There is no such entry: the log has 24 entries, and the last one is 23.'],
+      ['24', 'This entry does not exist: the log has 24 entries, and the last one is 23.'],
       ['-1', 'This is neither the number of an entry nor a digest'],
     ] as const) {
       await lookUp(page, text)
@@ -103,7 +103,7 @@ describe('a log that was seen', () => {
   beforeEach(async () => {
     await publish(site)
     page = (await visit(site, '/log')).page
-    await page.getByText('for the first time').waitFor()
+    await page.getByText('first visit to this log').waitFor()
   })
 
   it('LOG-43 stays an alarm that rewrote its history, with both checkpoints to save', async () => {
@@ -175,7 +175,7 @@ describe('a log that was seen', () => {
     await alarm(page, 'This is not the log that you saw here before')
     await click(page, 'Accept the log as it is now')
     await page.getByRole('dialog').getByRole('button', { name: 'Accept the log as it is now' }).click()
-    await page.getByText('for the first time').waitFor()
+    await page.getByText('first visit to this log').waitFor()
     await page.reload()
     await page.getByText(SAME).waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)

@@ -134,7 +134,7 @@ describe('the welcome page', () => {
 describe('the API page', () => {
   it('VER-22 says that there is no such operation, also where the address is no valid encoding', async () => {
     const { page } = await visit(site, '/docs#%')
-    await page.getByText('There is no operation “%” in this interface.').waitFor()
+    await page.getByText('This API has no operation “%”.').waitFor()
     expectCalm(page)
   })
 
@@ -182,7 +182,7 @@ describe('the API page', () => {
     await page.getByRole('button', { name: 'Create a throwaway key' }).click()
     await send.click()
     await page.getByText('SIGNATURE_INVALID').last().waitFor()
-    expect(signed()).toBe(3)
+    await expect.poll(signed).toBe(3)
     const secrets = [JSON.stringify(site.keypair).slice(1, 60), toBase58(Uint8Array.from(site.keypair))]
     for (const secret of secrets) expect(sent.join('\n')).not.toContain(secret)
     const stored = await page.evaluate(() =>

@@ -51,7 +51,7 @@ describe('the picture of the tree', () => {
     await openBundle(page, bundleOf(listedFiles(5000)))
     await showPath(page, 'f0000003')
     await page.getByText('Leads to the root of the statement').waitFor()
-    await page.getByText('File 4 of 5,000, by name. 13 hashes beside the path stand for all the other files.').waitFor()
+    await page.getByText('File 4 of 5,000, by name. 13 hashes beside the path represent all the other files.').waitFor()
     const tree = page.getByRole('radiogroup')
     expect(await tree.getByRole('radio').count()).toBe(2 + 2 * 8)
     await expectGoodLooks(page, 'tree-many')
@@ -111,7 +111,7 @@ describe('the picture of the history', () => {
   it('T-38 links the statements that were checked here, and marks the one on the page', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await openTab(page, 'History')
-    await page.getByText('3 statements were recomputed here: each signature and each link holds.').waitFor()
+    await page.getByText('3 statements were recomputed here: each signature and each link is valid.').waitFor()
     await page.getByText('It is unknown whose key signed').waitFor()
     expect(await page.locator('.history-summary .status-good').count()).toBe(0)
     const statements = page.locator('.statement')
