@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { forEachTest } from '@svc/devnet/for-tests'
 import { startProcess } from '@svc/devnet/start-process'
 import { expect, it } from 'vitest'
-import { notePruned } from '../src/journal/folder.ts'
+import { recordPruned } from '../src/journal/folder.ts'
 import { findLosses, hasLinesAfter, openJournal, readJournal } from '../src/journal/journal.ts'
 import { createSealing } from '../src/journal/sealing.ts'
 
@@ -21,7 +21,7 @@ const open = (history = 'a history') => openJournal({ folder: place.folder, seal
 async function read(from: ReadonlyMap<string, number> = new Map(), by = sealing) {
   const found: (string | { problem: string })[] = []
   const ends = new Map<string, number>()
-  for await (const { place: at, ...each } of readJournal(place.folder, by, from)) {
+  for await (const { position: at, ...each } of readJournal(place.folder, by, from)) {
     found.push('entry' in each ? each.entry : each)
     ends.set(at.file, at.end)
   }
@@ -38,11 +38,11 @@ it('T-37 ADD-29 keeps entries of many callers sealed, and is read from wherever 
   await Promise.all(entries.map((entry) => journal.append([entry])))
   const before = await read()
   expect(before.found).toEqual(entries)
-  expect([...before.ends]).toEqual(journal.places().map(({ file, end }) => [file, end]))
+  expect([...before.ends]).toEqual(journal.positions().map(({ file, end }) => [file, end]))
 
   await journal.append(['later'])
   expect((await read(before.ends)).found).toEqual(['later'])
-  await journal.turnTo('another history of größe')
+  await journal.switchHistory('another history of größe')
   await journal.append(['last'])
   await journal.close()
   const names = await files()
@@ -52,7 +52,7 @@ it('T-37 ADD-29 keeps entries of many callers sealed, and is read from wherever 
   expect(texts.join()).not.toContain('entry')
   expect((await stat(join(place.folder, names[0]!))).mode & 0o777).toBe(0o600)
   expect((await read(before.ends)).found).toEqual(['later', 'last'])
-  const ends = new Map(journal.places().map(({ file, end }) => [file, end]))
+  const ends = new Map(journal.positions().map(({ file, end }) => [file, end]))
   expect((await read(ends)).found).toEqual([])
 })
 
@@ -86,7 +86,7 @@ it('ADD-29 passes over an entry that a crash cut off, and a file without a head'
   const journal = await open()
   await journal.append(['whole'])
   await journal.append(['cut off'])
-  const { file, end } = journal.places()[0]!
+  const { file, end } = journal.positions()[0]!
   await journal.close()
   await truncate(join(place.folder, file), end - 5)
   await appendFile(join(place.folder, '2020-01-01-1-00000000.journal'), 'svc-jour')
@@ -108,19 +108,19 @@ it('ADD-29 T-37 names files that are shorter than they were, or gone without hav
   const journal = await open()
   const names: string[] = []
   for (const history of ['one', 'two', 'three', 'four']) {
-    await journal.turnTo(history)
+    await journal.switchHistory(history)
     await journal.append([history])
-    names.push(journal.places().at(-1)!.file)
+    names.push(journal.positions().at(-1)!.file)
   }
-  const known = new Map(journal.places().map(({ file, end }) => [file, end]))
+  const known = new Map(journal.positions().map(({ file, end }) => [file, end]))
   const [, pruned = '', gone = '', short = ''] = names
   expect(await findLosses(place.folder, known)).toEqual([])
-  await notePruned(place.folder, [pruned])
+  await recordPruned(place.folder, [pruned])
   for (const name of [pruned, gone]) await rm(join(place.folder, name))
   await truncate(join(place.folder, short), 30)
   expect(await findLosses(place.folder, known)).toEqual([
-    { problem: 'is missing or empty', place: { file: gone, end: 0, isLoss: true } },
-    { problem: 'is shorter than it was', place: { file: short, end: 30, isLoss: true } },
+    { problem: 'is missing or empty', position: { file: gone, end: 0, isLoss: true } },
+    { problem: 'is shorter than it was', position: { file: short, end: 30, isLoss: true } },
   ])
 
   expect(await journal.findLoss()).toEqual({ file: short, end: 30, isLoss: true })

@@ -248,7 +248,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       refuseEarlierEnvelopes()
       if (database.dialect === 'sqlite') isReplaced = true
       log.warn({ database: seen.history }, 'another database answers: it is compared with what was signed')
-      journaling.turnTo(seen.history)
+      journaling.switchHistory(seen.history)
     }
     state = 'checking'
     void compare()

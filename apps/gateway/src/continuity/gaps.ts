@@ -1,6 +1,6 @@
 // What was signed and is not in the database, by all that remembers it: the journal, the chain, and the published log.
 
-import type { Place } from '@svc/database/journal/journal'
+import type { Position } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import type { SolanaNodes } from '@svc/payments/solana/nodes'
@@ -22,7 +22,7 @@ export interface Gaps {
   look(): Promise<boolean>
   missing(): Missing
   /** How far the journal was read. */
-  ends(): Place[]
+  ends(): Position[]
   /** How the database stands to the published log; `failing`: that cannot be read now. */
   log(): LogGap['kind'] | 'ok' | 'failing'
   isChainRead(): boolean

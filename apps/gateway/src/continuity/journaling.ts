@@ -4,7 +4,7 @@
 
 import { lru } from '@svc/concurrency/caches'
 import type { Recorder } from '@svc/database/commit'
-import { type Journal, openJournal, type Place } from '@svc/database/journal/journal'
+import { type Journal, openJournal, type Position } from '@svc/database/journal/journal'
 import type { Database } from '@svc/database/open'
 import type { NonceTable } from '@svc/service/guard/tables'
 import type { Log } from '@svc/service/program/log'
@@ -32,7 +32,7 @@ export interface Journaling {
   /** The same for what has waited for a while, and writes down how far the journal is in the database. */
   tick(): Promise<void>
   keepNonce(nonce: NonceTable): void
-  turnTo(history: string): void
+  switchHistory(history: string): void
   isFailing(): boolean
   close(): Promise<void>
 }
@@ -168,7 +168,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     if (!journal) return
     const loss = await journal.findLoss()
     if (loss) await writeAgain(loss)
-    const ends = journal.places().filter(({ file, end }) => known.get(file) !== end)
+    const ends = journal.positions().filter(({ file, end }) => known.get(file) !== end)
     const settled = [...written.values()]
     if (settled.length === 0) return
     await commit(async (tx) => {
@@ -180,7 +180,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   }
 
   /** What was written since the file was last seen. The database has what was before, as have backups from now on. */
-  async function writeAgain(loss: Place): Promise<void> {
+  async function writeAgain(loss: Position): Promise<void> {
     log.error(
       { file: loss.file },
       'somebody removed or shortened a file of the journal that is in use: back up the database, which has what was in it',
@@ -233,11 +233,11 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
         failed(error)
       }
     },
-    turnTo(history) {
+    switchHistory(history) {
       turns++
       kept = lru(MAX_KEPT)
       known.clear()
-      void journal?.turnTo(history).catch(() => {})
+      void journal?.switchHistory(history).catch(() => {})
     },
     isFailing: () => isFailing,
     async close() {

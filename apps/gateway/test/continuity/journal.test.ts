@@ -61,7 +61,7 @@ forEachDatabase('a journal', ({ dialect }) => {
     const other = await openJournal({ folder: logbook, sealing, history: 'another' })
     await other.append(['of another gateway'])
     await other.close()
-    const foreign = other.places()[0]!.file
+    const foreign = other.positions()[0]!.file
 
     await exchange('backup')
     const { continuity } = await healthIn(instance().gateway, 'behind')
@@ -159,7 +159,7 @@ it('T-37 what another server may have taken back is not answered as done, and is
 
   const turned = commit(async (_, note) => {
     note({ kind: 'locker', key: lockerId })
-    journaling.turnTo('another server')
+    journaling.switchHistory('another server')
   })
   await expect(turned).rejects.toThrow(refusal)
   expect(compareAgain).toHaveBeenCalledOnce()

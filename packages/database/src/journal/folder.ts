@@ -55,7 +55,7 @@ export async function filesIn(folder: string, ending = JOURNAL): Promise<Journal
 const PRUNED = 'pruned'
 
 /** Durable when it resolves. */
-export async function notePruned(folder: string, names: readonly string[]): Promise<void> {
+export async function recordPruned(folder: string, names: readonly string[]): Promise<void> {
   await appendFile(join(folder, PRUNED), names.map((name) => `${name}\n`).join(''), { mode: 0o600, flush: true })
 }
 

@@ -1,7 +1,7 @@
 // Brings a database that was set back to where it was: what the journal has is written again. Each document is written
 // once, so this can be repeated, and killed at any step.
 
-import { type Place, readJournal } from '@svc/database/journal/journal'
+import { type Position, readJournal } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import type { Context } from '../../../context.ts'
 import { type LogGap, unknownAnchors } from '../../../continuity/anchored.ts'
@@ -28,7 +28,7 @@ import type { Restored } from './restored.ts'
 export interface Examined {
   missing: Missing
   /** How far the journal was read. */
-  ends: Place[]
+  ends: Position[]
   /** False where nothing is published, or no node answers. */
   isChainRead: boolean
   /** How the published log is not that of this database; null where it is, or cannot be read. */
