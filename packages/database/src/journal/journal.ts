@@ -1,5 +1,5 @@
-// The journal: what was promised to others, kept apart from the database, in files that processes append to and never
-// change. A database that was set back to an earlier moment lacks the ends of those files; replaying them brings it back.
+// The journal: all that was promised to others, in files outside the database that processes only append to. A database
+// that was restored to an earlier moment lacks the ends of those files; replaying them restores it.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,18 +26,18 @@ export interface Position {
   file: string
   /** In bytes. */
   end: number
-  /** It was read or written farther before: somebody has removed or shortened the file. */
+  /** The file was read or written farther before: its end was removed, or the whole file. */
   isLoss?: true
 }
 
 export interface Journal {
-  /** Of the folder. */
+  /** The id of the folder. */
   id: string
   /** Durable when it resolves; entries of several callers share a sync. */
   append(entries: readonly string[]): Promise<void>
-  /** Where the files of this process end that have entries, the one that it writes to last. */
+  /** The ends of this process's files that have entries; the current file is the last. */
   positions(): Position[]
-  /** Once, where somebody has removed or shortened the file that is written to: the next entry begins another. */
+  /** Reports once that the current file was removed or shortened; the next entry then begins another file. */
   findLoss(): Promise<Position | null>
   /** Begins a new file for another history of the database. */
   switchHistory(history: string): Promise<void>
@@ -51,7 +51,7 @@ const RETRY_MS = 1000
 interface Options {
   folder: string
   sealing: Sealing
-  /** Of the database. */
+  /** The history of the database. */
   history: string
 }
 
@@ -70,9 +70,9 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
   let writer = await begin().catch(cannotWrite)
   let bond = bondOfHead(writer.head)
   const ended: Position[] = []
-  /** The file may end in the middle of a line, which would take the next entry with it: that one begins a new file. */
+  /** The file may end in an incomplete line, which would damage the next entry: that entry begins a new file. */
   let isTruncated = false
-  /** Somebody has removed or shortened the file. */
+  /** The file was removed or shortened. */
   let isLost = false
 
   const write = batch(async (calls: (readonly string[])[]) => {
@@ -105,7 +105,7 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
   async function end(): Promise<void> {
     await writer.close()
     if (writer.hasEntries()) return
-    // Where a full disk cut it off, it may have whole lines, which other processes have read.
+    // A full disk may have truncated the file after complete lines, which other processes have read.
     const hasLines = await hasLinesAfter(folder, writer.name, 0).catch(() => true)
     if (!hasLines) await removeFile(folder, writer.name)
   }
@@ -139,25 +139,25 @@ function positionOf(writer: FileWriter): Position {
   return { file: writer.name, end: writer.size() }
 }
 
-/** After a failover, processes that are idle notice it some seconds later, and turn to the new history. */
+/** After a failover, idle processes notice it some seconds later and switch to the new history. */
 function maySwitch(owner: Owner, history: string): boolean {
   return owner.database.startsWith('postgres ') && history.startsWith('postgres ')
 }
 
 function inUse(folder: string, { pid, host }: Owner): Error {
   return new Error(
-    `the journal ${folder} is in use by process ${pid} on ${host}, which works on another database or another copy of ` +
+    `the journal ${folder} is in use by process ${pid} on ${host}, which uses another database or another copy of ` +
       'it: stop that gateway, or set LOGBOOK_DIR to a folder of its own if both are meant to run',
   )
 }
 
-/** What a file has from a place on. */
+/** What a file contains from a position on. */
 export type Read =
   | { entry: string; position: Position }
   /** A line that cannot be read, and why. */
   | { problem: string; position: Position }
 
-/** `from`: how far each file is known, in bytes; those that are not named are read from their beginnings. */
+/** `from`: how many bytes of each file are known. Files that are not in it are read from the start. */
 export async function* readJournal(
   folder: string,
   sealing: Sealing,
@@ -169,10 +169,10 @@ export async function* readJournal(
   }
 }
 
-/** Whether a file has whole lines after a position, its head apart. */
+/** Whether a file has complete lines after a position, besides its head. */
 export async function hasLinesAfter(folder: string, file: string, known: number): Promise<boolean> {
   const first = await readHead(folder, file)
-  // One that is damaged is read as an entry is.
+  // A damaged head is read like an entry.
   const from = Math.max(known, first?.head ? first.end : 0)
   for await (const _ of readLines(join(folder, file), from)) return true
   return false
@@ -188,7 +188,7 @@ async function* readFileFrom(folder: string, file: string, sealing: Sealing, fro
   const start = Math.max(from, first.end)
   const bondOfFirst = head ? bondOfHead : bondAfter
   let bond = start > first.end ? await bondBefore(path, start) : bondOfFirst(first.text)
-  // An entry that a crash cut off is no line: it was never durable, so nobody was answered and nobody learned of it.
+  // An entry that a crash truncated is skipped: it was never durable, so no caller got an answer that depends on it.
   for await (const { text, end } of readLines(path, start)) {
     const position = { file, end }
     const entry = sealing.open(text, bond)
@@ -203,7 +203,7 @@ export interface Loss {
   position: Position
 }
 
-/** Files that are shorter than they are known to be, or gone although nobody has pruned them. */
+/** Files that are shorter than their known length, or missing without having been pruned. */
 export async function findLosses(folder: string, known: ReadonlyMap<string, number>): Promise<Loss[]> {
   const losses: Loss[] = []
   for (const [file, end] of known) {
@@ -211,7 +211,7 @@ export async function findLosses(folder: string, known: ReadonlyMap<string, numb
     const problem = size === 0 ? 'is missing or empty' : 'is shorter than it was'
     if (size < end) losses.push({ problem, position: { file, end: size, isLoss: true } })
   }
-  // Read last: what is pruned meanwhile was noted before.
+  // Read last: a file that is pruned meanwhile was recorded before.
   const pruned = await readPruned(folder)
   return losses.filter(({ position }) => !pruned.has(position.file))
 }
@@ -219,7 +219,7 @@ export async function findLosses(folder: string, known: ReadonlyMap<string, numb
 const DAMAGED = 'is damaged'
 const OTHER_KEY = 'is sealed by another SHORT_URL_KEY'
 
-/** The end of the line before, without its line break. */
+/** The end of the previous line, without its line break. */
 async function bondBefore(path: string, position: number): Promise<string> {
   return (await readBefore(path, position, BOND_CHARACTERS + 1)).slice(0, BOND_CHARACTERS)
 }
