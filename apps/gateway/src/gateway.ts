@@ -46,7 +46,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
     admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: databaseTurn(context.database.db) }),
-    strangers: badBodyLimit(context.rateLimiter, config.limits.perAddress),
+    badBodyLimit: badBodyLimit(context.rateLimiter, config.limits.perAddress),
     beforeWrite: context.continuity.requireCurrent,
     onAnswer: context.metrics.noteAnswer,
     isDatabaseUnavailable,

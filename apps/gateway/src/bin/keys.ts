@@ -138,7 +138,7 @@ function newRecoveryKey(file: string): void {
 
 function recoveryKey(file: string): KeySigner {
   const seed = parseKeySeed(readFileSync(file, 'utf8'))
-  if (!seed) throw new Error(`${file} does not hold a key`)
+  if (!seed) throw new Error(`${file} does not contain a key`)
   return openSigner({ seed })
 }
 

@@ -72,7 +72,7 @@ describe('a gateway of two processes', { shuffle: false }, () => {
 
   it('T-01 goes on while one process is killed, and starts another in its place', async () => {
     process.kill(newestProcess(), 'SIGKILL')
-    await gateway.said(/a process ended, and another takes its place/)
+    await gateway.said(/a process ended and is replaced/)
     expect((await fetch(`${url}/health`)).status).toBe(200)
     await untilBothAnswer()
   })
