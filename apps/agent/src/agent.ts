@@ -47,7 +47,7 @@ export async function startAgent(config: Config, secrets: Secrets, overrides?: O
     baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
     admit: createAdmission(config.http.maxRequestsAtOnce),
-    strangers: badBodyLimit(context.rateLimiter, config.limits.perAddress),
+    badBodyLimit: badBodyLimit(context.rateLimiter, config.limits.perAddress),
     isDatabaseUnavailable,
     tracer: context.tracer,
   })

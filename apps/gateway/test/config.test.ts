@@ -93,9 +93,9 @@ describe('production', () => {
     }
     chmodSync(file, 0o400)
     expect(() => readConfig({ ...production(), STATEMENT_KEY_FILE: file })).toThrow(
-      'STATEMENT_KEY and STATEMENT_KEY_FILE are both set: leave one of them out',
+      'STATEMENT_KEY and STATEMENT_KEY_FILE are both set: remove one of them',
     )
-    expect(() => readConfig({ ...rest, STATEMENT_KEY: 'x' })).toThrow('STATEMENT_KEY does not hold a key')
+    expect(() => readConfig({ ...rest, STATEMENT_KEY: 'x' })).toThrow('STATEMENT_KEY does not contain a key')
   })
 
   it.each(['SVC_CONTENT_ENVELOPE_V2', 'x'.repeat(26), `${'x'.repeat(24)}é`])(
@@ -305,7 +305,7 @@ describe('keys that send signed payments', () => {
   })
 
   it.each([
-    ['X402_SVM_FEE_PAYER_KEY', 'x', 'X402_SVM_FEE_PAYER_KEY does not hold a key'],
+    ['X402_SVM_FEE_PAYER_KEY', 'x', 'X402_SVM_FEE_PAYER_KEY does not contain a key'],
     ['X402_EVM_FACILITATOR_KEY_FILE', '/nowhere', 'X402_EVM_FACILITATOR_KEY_FILE cannot be read: ENOENT'],
     ['CHAIN_WAIT_SECONDS', 'x402=301', 'CHAIN_WAIT_SECONDS: x402 must be an integer from 0 to 300'],
   ])('CFG-01 %s=%s is refused', (name, value, problem) => {

@@ -241,7 +241,8 @@ function curlCommand(page: Page, id: string, values: string): Promise<string> {
 const FORM_ERRORS =
   /^\{"error":"(validation_error|malformed_request|method_not_allowed|unsupported_media_type|not_found|leg_not_in_quote|MISSING_ENVELOPE|SIGNATURE_INVALID|\w+_MISMATCH|MISSING_OPS)"/
 /** It has no keys to send payments with, one chain only, and no network to fetch from. */
-const OF_THIS_GATEWAY = /does not send signed payments|not an asset of this gateway|host of the source is not known/
+const OF_THIS_GATEWAY =
+  /does not send signed payments|not an asset of this gateway|host of the source cannot be resolved/
 
 describe('a gateway under a prefix', () => {
   it('T-61 has the same pages there, and sends nothing beside the prefix', async () => {

@@ -135,7 +135,7 @@ it('T-22 a quote omits coins without a price and tokens with other decimals, and
   expect(accepts.map(({ extra }) => extra.name)).toEqual(remaining.map(({ ticker }) => ticker))
   const health = (await (await fetch(`${careful.url}/health`)).json()) as { warnings: string[] }
   expect(health.warnings).toHaveLength(pricesOf(ASSETS).length + 1)
-  expect(health.warnings.join()).toMatch(/no price of ETH .*USDT0 .* must have 6 decimals, but the chain says 18/)
+  expect(health.warnings.join()).toMatch(/no price of ETH .*USDT0 .* must have 6 decimals, but the chain reports 18/)
 })
 
 it('PAY-19 VER-20 /health names a treasury without token accounts', async () => {

@@ -5,7 +5,7 @@ import type { Body } from '@svc/api/endpoint'
 import { EVM, PRIMARY } from '@svc/api/networks'
 import { connectEvm } from '@svc/payments/evm/nodes'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
-import { chainSilent } from '@svc/payments/selling/errors'
+import { chainUnreachable } from '@svc/payments/selling/errors'
 import type { SalesSecrets } from '@svc/payments/selling/settings'
 import { connectSolanaUnread } from '@svc/payments/solana/nodes'
 import type { WireRequest } from '@svc/service/http/wire-request'
@@ -48,7 +48,7 @@ export async function giveLocalCoins(
     for (const [ticker, amount] of Object.entries(DEV_GIFTS[namespace]))
       await pool.first((rpc, signal) => rpc('dev_faucet', [address, ticker, amount], signal))
   } catch (error) {
-    throw error instanceof ChainUnavailable ? chainSilent() : error
+    throw error instanceof ChainUnavailable ? chainUnreachable() : error
   }
   return { given: { ...DEV_GIFTS[namespace] } }
 }

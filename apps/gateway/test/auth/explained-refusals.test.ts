@@ -61,7 +61,7 @@ describe('a refused envelope', () => {
   it('ENV-09 ERR-12 lists missing ops', async () => {
     const { error, message, hint } = await refuse({ ops: ['locker:read'] })
     expect([error, hint]).toEqual(['MISSING_OPS', 'sign with ops: ["locker:write"]'])
-    expect(message).toContain('needs locker:write, and the envelope has locker:read')
+    expect(message).toContain('needs locker:write, but the envelope has locker:read')
   })
 
   it('ENV-17 ERR-10 names the expected signer of a wrong signature, shortened', async () => {

@@ -72,7 +72,7 @@ describe('a gateway of two processes', { shuffle: false }, () => {
 
   it('T-01 keeps serving when one process is killed, and starts a replacement', async () => {
     process.kill(newestProcess(), 'SIGKILL')
-    await gateway.said(/a process ended, and another takes its place/)
+    await gateway.said(/a process ended and is replaced/)
     expect((await fetch(`${url}/health`)).status).toBe(200)
     await untilBothAnswer()
   })

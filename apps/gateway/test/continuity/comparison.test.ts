@@ -51,8 +51,8 @@ forEachDatabase('comparisons with the journal', (fresh) => {
     const journal = await openJournal({ folder, sealing, history: 'a server' })
     await journal.append(['an entry'])
     await journal.close()
-    await database.commit((tx) => setRead(tx, journal.places()))
-    const path = join(folder, journal.places()[0]!.file)
+    await database.commit((tx) => setRead(tx, journal.positions()))
+    const path = join(folder, journal.positions()[0]!.file)
     await utimes(path, 0, 0)
     return path
   }

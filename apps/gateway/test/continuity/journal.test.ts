@@ -61,7 +61,7 @@ forEachDatabase('a journal', ({ dialect }) => {
     const other = await openJournal({ folder: logbook, sealing, history: 'another' })
     await other.append(['of another gateway'])
     await other.close()
-    const foreign = other.places()[0]!.file
+    const foreign = other.positions()[0]!.file
 
     await exchange('backup')
     const { continuity } = await healthIn(instance().gateway, 'behind')

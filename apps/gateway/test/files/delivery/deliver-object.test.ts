@@ -73,7 +73,7 @@ forEachDatabase('delivery', (database) => {
   const STEPS = ['ordering', 'ordered', 'sending', 'sent'] as const
   it.each(STEPS)('T-19 is paid for once and completed once when the connection breaks at %s', async (step) => {
     const bytes = `broken off at ${step}`
-    instance.server.cutOff(hex(bytes), step)
+    instance.server.disconnect(hex(bytes), step)
     await locker.put('a', bytes)
     expect(await instance.later(0)).toMatchObject({ done: 0, failed: 1 })
     expect(await refOf('a')).toBeNull()
@@ -107,7 +107,7 @@ forEachDatabase('delivery', (database) => {
   it('T-165 sends nothing more once its locker is taken down', async () => {
     const contents = ['cut off before', 'under way']
     const received = () => contents.map((bytes) => instance.server.received(hex(bytes)))
-    instance.server.cutOff(hex('cut off before'), 'ordered')
+    instance.server.disconnect(hex('cut off before'), 'ordered')
     await locker.put('a', 'cut off before')
     expect(await instance.later(0)).toMatchObject({ failed: 1 })
     const held = instance.server.holdUp(hex('under way'), 'ordered')

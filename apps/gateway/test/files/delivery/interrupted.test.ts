@@ -35,8 +35,8 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
     for (const step of AT_THE_GATEWAY) await victim.said(new RegExp(step))
     await Promise.all(held.map(({ reached }) => reached))
     await victim.kill()
-    for (const { cutOff } of held) cutOff()
-    for (const name of names) expect((await publicBytes(successor, locker, name)).toString()).toBe(name)
+    for (const { disconnect } of held) disconnect()
+    for (const name of names) expect((await publicBytes(heir, locker, name)).toString()).toBe(name)
 
     // The leases of the killed process expire, then the pause after a failed run.
     for (let hour = 0; hour < 3; hour++) await successor.later(3600)

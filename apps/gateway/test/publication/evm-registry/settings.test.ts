@@ -34,8 +34,8 @@ it.each(['', '0x', '0X'])('CFG-01 the key may start with %j', (prefix) => {
 })
 
 it.each([
-  ['EVM_REGISTRY_KEY', '00'.repeat(32), 'EVM_REGISTRY_KEY does not hold a key'],
-  ['EVM_REGISTRY_KEY', 'ff'.repeat(32), 'EVM_REGISTRY_KEY does not hold a key'],
+  ['EVM_REGISTRY_KEY', '00'.repeat(32), 'EVM_REGISTRY_KEY does not contain a key'],
+  ['EVM_REGISTRY_KEY', 'ff'.repeat(32), 'EVM_REGISTRY_KEY does not contain a key'],
   ['EVM_REGISTRY_CONTRACT', '0x12', 'EVM_REGISTRY_CONTRACT is not an address: "0x12"'],
 ])('CFG-01 %s=%s is refused', (name, value, problem) => {
   expect(() => read({ [name]: value })).toThrow(problem)

@@ -188,11 +188,11 @@ describe('tokens with other decimals', () => {
     const { status, body } = await seller.send<{ warnings: string[] }>('GET', '/health')
     expect(status).toBe(200)
     expect(body.warnings).toEqual([
-      `BETA on primary-mainnet (${MINTS.WETH.mint}) must have 0 decimals, but the chain says 8: it is left out of quotes`,
-      `USDT0 on evm-mainnet (${TOKENS.WETH.address}) must have 6 decimals, but the chain says 18: it is left out of quotes`,
+      `BETA on primary-mainnet (${MINTS.WETH.mint}) must have 0 decimals, but the chain reports 8: it is left out of quotes`,
+      `USDT0 on evm-mainnet (${TOKENS.WETH.address}) must have 6 decimals, but the chain reports 18: it is left out of quotes`,
     ])
     expect(lines).toHaveLength(2)
-    expect(lines[0]).toContain('"expected":0,"problem":"the chain says 8"')
+    expect(lines[0]).toContain('"expected":0,"problem":"the chain reports 8"')
     await seller.close()
   })
 
@@ -271,7 +271,7 @@ describe('exchange rates', () => {
     market.clock.advance(1)
     const refused = await seller.send('GET', `/v1/price${query}`)
     expectError(refused, 503, 'chain_unavailable', 'no_price')
-    expect(refused.body).toMatchObject({ message: 'no price of WETH is known right now' })
+    expect(refused.body).toMatchObject({ message: 'no price of WETH is known at the moment' })
     const quote = await seller.quote()
     expect(quote.accepts.map(({ extra }) => extra.name)).not.toContain('WETH')
     expect(legOf(quote, 'SOL').extra.oracle_rate).toMatchObject({ source: 'oracle', fallback: false })

@@ -36,7 +36,9 @@ function expectRecorded(reply: Reply<unknown>, secrets: readonly string[]) {
   const { hint, details } = reply.body as { hint: string; details: object }
   expect([details, hint]).toEqual([
     expect.objectContaining({ noted_for_refund: true }),
-    expect.stringMatching(/do not pay again; it is noted for refund: ask the operator .* name this transaction/),
+    expect.stringMatching(
+      /do not pay again; it is recorded for refund: ask the gateway's admin .* name this transaction/,
+    ),
   ])
   for (const secret of secrets) expect(JSON.stringify(reply.body)).not.toContain(secret)
 }
@@ -152,7 +154,7 @@ describe('a payment that lands after its quote has ended', () => {
       410,
       {
         error: 'quote_expired',
-        hint: expect.stringMatching(/do not pay this quote again; .* noted for refund: ask the operator/),
+        hint: expect.stringMatching(/do not pay this quote again; .* recorded for refund: ask the gateway's admin/),
         details: { reason: 'after_quote', noted_for_refund: true },
       },
     ])

@@ -62,7 +62,7 @@ export async function damage(
     const lines = (await readFile(join(folder, name), 'utf8')).split('\n')
     let at = 0
     for await (const read of readJournal(folder, sealing, new Map())) {
-      if (read.place.file !== name) continue
+      if (read.position.file !== name) continue
       at++
       if ('entry' in read && isTarget((JSON.parse(read.entry) as Entry).document))
         lines[at] = `${lines[at]![0] === 'A' ? 'B' : 'A'}${lines[at]!.slice(1)}`
