@@ -1,4 +1,4 @@
-// Locks: one holder at a time, or up to a limit, of all or per key. All but `places` are first come, first served.
+// Locks with one holder, or with up to a limit, for everything or per key. All but `places` serve callers in order.
 
 /** A lock with one holder at a time. `acquire` resolves to the function that releases it. */
 export function mutex(): { acquire(): Promise<() => void> } {
@@ -32,10 +32,10 @@ export function keyedMutex(): KeyedMutex {
   }
 }
 
-/** Takes a place under each key, or none and returns null. The returned function gives the places back. */
+/** Takes a place under each key and returns the function that gives them back. Null, taking none, when one is full. */
 export type TakePlaces = (...limits: { key: string; max: number }[]) => (() => void) | null
 
-/** Counts work under keys, for work that is refused rather than kept waiting. */
+/** Counts work under keys. Work beyond the limit is refused rather than queued. */
 export function places(): TakePlaces {
   const taken = new Map<string, number>()
   const add = (key: string, change: number) => {

@@ -1,8 +1,8 @@
 // Work for each item of a list or stream.
 
 /**
- * Runs work for each item, up to `atOnce` at a time, and takes the next item only when there is room for it. After a
- * failure no work begins; the first failure is thrown once the running work has ended.
+ * Runs work for each item, up to `atOnce` at a time, and reads the next item only when a run is free. After a failure
+ * no more work begins; the first failure is thrown once the running work has ended.
  */
 export async function inParallel<T>(
   items: AsyncIterable<T> | Iterable<T>,

@@ -1,4 +1,4 @@
-// Running a step again after an error, and asking again until there is an answer.
+// Runs a step again after an error, and polls until there is an answer.
 
 interface RetryOptions {
   /** The maximum number of runs, the first included. */
@@ -31,16 +31,16 @@ export async function retry<Result>(
 }
 
 interface PollOptions {
-  /** Between the first two questions. */
+  /** The pause between the first two calls. */
   intervalMs: number
   /** The interval doubles up to this; without it, it stays the same. */
   maxIntervalMs?: number
   timeoutMs: number
-  /** Ends the waiting. */
+  /** Stops the polling. */
   signal?: AbortSignal | undefined
 }
 
-/** Asks until there is an answer. Null when the time is up. */
+/** Calls `ask` until it returns an answer. Null when the time is up. */
 export async function poll<Answer>(
   ask: () => Promise<Answer | null>,
   { intervalMs, maxIntervalMs = intervalMs, timeoutMs, signal }: PollOptions,

@@ -19,8 +19,8 @@ const MAX_BATCH = 500
 
 /**
  * Collects the items of one turn of the event loop, and those that arrive while a batch runs, and processes them
- * together, `maxItems` at most: thirty rows in one durable commit cost little more than one. A batch succeeds or fails as
- * a whole.
+ * together, at most `maxItems`: thirty rows in one durable commit cost little more than one. A batch succeeds or fails
+ * as a whole.
  */
 export function batch<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,

@@ -11,7 +11,7 @@ describe('lru', () => {
     expect(['a', 'b', 'c'].map(cache.get)).toEqual([1, undefined, 3])
   })
 
-  it('counts a key that is set again once, and as used', () => {
+  it('counts a key that is set twice once, and as the most recently used', () => {
     const cache = lru<string, number>(2)
     cache.set('a', 1)
     cache.set('b', 2)
@@ -20,7 +20,7 @@ describe('lru', () => {
     expect(['a', 'b', 'c'].map(cache.get)).toEqual([3, undefined, 4])
   })
 
-  it('makes room for what values weigh, and keeps none that is heavier than its capacity', () => {
+  it('limits the total weight, and stores no value that is heavier than its capacity', () => {
     const cache = lru<string, string>(5, (text) => text.length)
     cache.set('a', 'xx')
     cache.set('b', 'xx')
@@ -94,7 +94,7 @@ describe('refreshing', () => {
     expect(loads).toHaveLength(1)
   })
 
-  it('keeps null as long as any other value', async () => {
+  it('caches null as long as any other value', async () => {
     const { get, loads } = setUp()
     const first = get()
     loads[0]?.resolve(null)
@@ -116,7 +116,7 @@ describe('refreshing', () => {
     expect(loads).toHaveLength(2)
   })
 
-  it('keeps a value longer when it took longer to load', () => {
+  it('treats a value as fresh for longer when it took longer to load', () => {
     expect([0, 250, 251, 3000].map(freshInProportion)).toEqual([5000, 5000, 5020, 60_000])
   })
 })

@@ -24,7 +24,7 @@ describe('mutex', () => {
 })
 
 describe('keyedMutex', () => {
-  it('T-10 runs the work of one key in order, and that of other keys meanwhile', async () => {
+  it('T-10 runs the work of one key in order, and the work of other keys in parallel', async () => {
     const withLock = keyedMutex()
     const done: string[] = []
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
@@ -40,7 +40,7 @@ describe('keyedMutex', () => {
     expect(done).toEqual(['b', 'a1', 'a2'])
   })
 
-  it('T-10 rejects for the caller whose work failed, and runs the next', async () => {
+  it('T-10 rejects only for the caller whose work failed, and runs the next', async () => {
     const withLock = keyedMutex()
     const failing = withLock('a', () => Promise.reject(new Error('no')))
     const next = withLock('a', async () => 'done')
@@ -68,7 +68,7 @@ describe('limit', () => {
     expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
   })
 
-  it('T-10 allows as many again once all work has ended', async () => {
+  it('T-10 allows the full number again once all work has ended', async () => {
     const { started, work } = controlledWork()
     const withLimit = limit(2)
     await Promise.allSettled(
@@ -81,7 +81,7 @@ describe('limit', () => {
 })
 
 describe('keyedLimit', () => {
-  it('T-35 runs some work of a key at a time, and that of other keys meanwhile', async () => {
+  it('T-35 limits the parallel work of one key without delaying other keys', async () => {
     const { started, work, end } = controlledWork()
     const withLimit = keyedLimit(2)
     const all = ['a1', 'a2', 'a3', 'b1'].map((name) => withLimit(name[0]!, work(name)))

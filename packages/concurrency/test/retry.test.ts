@@ -5,7 +5,7 @@ class TemporaryError extends Error {}
 const isRetryable = (error: unknown) => error instanceof TemporaryError
 const options = { attempts: 3, backoffMs: 1, isRetryable }
 
-/** Fails with these errors, one after the other, and then succeeds. */
+/** Fails with these errors in order, then succeeds. */
 function failing(...errors: Error[]) {
   const attempts: number[] = []
   return {
@@ -33,7 +33,7 @@ describe('retry', () => {
     expect(attempts).toEqual([1, 2, 3])
   })
 
-  it('throws an error that is not retryable at once', async () => {
+  it('throws an error that is not retryable without a second attempt', async () => {
     const { attempts, step } = failing(new Error('no'))
     await expect(retry(step, options)).rejects.toThrow('no')
     expect(attempts).toEqual([1])
@@ -61,7 +61,7 @@ describe('poll', () => {
     expect(await poll(async () => answers.shift() ?? null, { intervalMs: 1, timeoutMs: 60_000 })).toBe('here')
   })
 
-  it('returns null when the time is up, after asking at least once', async () => {
+  it('returns null when the time is up, after at least one call', async () => {
     let asked = 0
     const ask = async () => {
       asked++

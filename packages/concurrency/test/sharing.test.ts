@@ -16,7 +16,7 @@ describe('singleFlight', () => {
     expect(await again).toBe('again')
   })
 
-  it('T-10 rejects for all callers that share a failure, and does not keep it', async () => {
+  it('T-10 rejects for all callers that share a failure, and does not cache it', async () => {
     const { work, fail, end } = controlledWork()
     const share = singleFlight<string>()
     const both = [share('key', work('first')), share('key', work('second'))]

@@ -1,4 +1,4 @@
-// For tests: work that starts when it is called and ends when the test says so.
+// For tests: work that starts when it is called and ends when the test ends it.
 
 export function controlledWork() {
   const started: string[] = []

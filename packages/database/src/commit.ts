@@ -1,43 +1,45 @@
 // The only way to write. Callers that arrive together share one flush to the disk: on SQLite they run one after another
-// in one transaction, each in a savepoint, so that one caller's failure is its own. PostgreSQL runs as many transactions
-// as there are connections, and shares their flushes by itself.
+// in one transaction, each in a savepoint, so that a failure affects its own caller only. PostgreSQL runs as many
+// transactions as there are connections, and shares their flushes by itself.
 //
 // Two rules:
-// - Nothing but the database is waited for in a commit: everybody else waits meanwhile.
-// - Nobody learns of what is not in the journal, not even a reader on another replica. So after a crash or a lost answer
-//   the journal catches up from the database before any of it is served: the transaction records the names of its
-//   documents, and a reader that shows one has it written first.
+// - A commit waits for nothing but the database, because every other caller waits for the commit.
+// - Nothing is visible before it is in the journal, not even to a reader on another replica. After a crash or a lost
+//   answer the journal therefore catches up from the database before any of it is served: the transaction records the
+//   names of its documents, and a reader writes a document to the journal before it serves it.
 
 import { batch } from '@svc/concurrency/sharing'
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
 import type { DialectName } from './dialects.ts'
 import { isDatabaseUnavailable } from './unavailable.ts'
 
-/** What was written and noted is durable when this resolves. */
+/** Rows and journal entries are durable when this resolves. */
 export type Commit<Schema, Entry = never> = <Result>(
   work: (tx: Transaction<Schema>, note: (...entries: Entry[]) => void) => Promise<Result>,
   options?: CommitOptions,
 ) => Promise<Result>
 
 export interface CommitOptions {
-  /** Commits although the database may be behind: what counts or limits readers, and what heals it. */
+  /**
+   * Commits although the database may be behind: for work that counts or limits readers, or that repairs the database.
+   */
   whileBehind?: boolean
   /** The work is one statement, which is a transaction by itself. */
   isOneStatement?: boolean
 }
 
 export interface Guard<Schema, Entry> {
-  /** Rejects unless the database is known to be current; waits where that is being found out. */
+  /** Rejects unless the database is known to be current; waits while that is being determined. */
   requireCurrent(): Promise<void>
-  /** The same at once. */
+  /** The same check without waiting. */
   assertCurrent(): void
-  /** In the transaction, before the work: another server may answer from then on. */
+  /** Runs in the transaction, before the work: from then on another server may answer. */
   begin(): Recorder<Schema, Entry>
 }
 
 /**
- * In the transaction, after the work: what is committed without an answer, or before a crash, is known by it. Returns
- * what is called after the commit: the entries are in the journal when that resolves.
+ * Runs in the transaction, after the work, and records its entries: a commit without an answer, or before a crash, is
+ * known by that record. Returns the function to call after the commit; it resolves when the entries are in the journal.
  */
 export type Recorder<Schema, Entry> = (
   tx: Transaction<Schema>,
@@ -49,17 +51,17 @@ export function createCommit<Schema, Entry = never>(
   dialect: DialectName,
   guard: Guard<Schema, Entry> | null = null,
 ): Commit<Schema, Entry> {
-  const transact = dialect === 'sqlite' ? inOneFlush(db) : inOneEach(db)
+  const transact = dialect === 'sqlite' ? sharedTransaction(db) : ownTransaction(db)
   return async (work, { whileBehind = false, isOneStatement = false } = {}) => {
     if (!whileBehind) await guard?.requireCurrent()
-    const noted: Entry[] = []
+    const newEntries: Entry[] = []
     let journal: (() => Promise<void>) | undefined
     const result = await transact(async (tx) => {
       // In the transaction: its connection may be the first to another server.
       if (!whileBehind) guard?.assertCurrent()
       const record = guard?.begin()
-      const done = await work(tx, (...entries) => void noted.push(...entries))
-      if (noted.length > 0) journal = await record?.(tx, noted)
+      const done = await work(tx, (...entries) => void newEntries.push(...entries))
+      if (newEntries.length > 0) journal = await record?.(tx, newEntries)
       return done
     }, isOneStatement)
     await journal?.()
@@ -68,9 +70,9 @@ export function createCommit<Schema, Entry = never>(
 }
 
 /**
- * For what many callers write at once: those that arrive together share the work. On PostgreSQL the statements of a
- * caller cost more than the rows that they write. The work locks rows in one order, because another process may do the
- * same. When it fails, each is written alone.
+ * Groups writes that many callers make at once: those that arrive together share the work. On PostgreSQL a caller's
+ * statements cost more than the rows that they write. The work locks rows in one order, because another process may do
+ * the same. When a group fails, each item is written alone.
  */
 export function together<Schema, Entry, Item, Result>(
   commit: Commit<Schema, Entry>,
@@ -97,16 +99,16 @@ function resultOf<Result>(outcome: PromiseSettledResult<Result>): Result {
 type Work<Schema, Result> = (tx: Transaction<Schema>) => Promise<Result>
 type Transact<Schema> = <Result>(work: Work<Schema, Result>, isOneStatement: boolean) => Promise<Result>
 
-function inOneEach<Schema>(db: Kysely<Schema>): Transact<Schema> {
+function ownTransaction<Schema>(db: Kysely<Schema>): Transact<Schema> {
   return (work, isOneStatement) =>
     isOneStatement
-      ? // A connection without a transaction writes as one does.
+      ? // A connection without a transaction can write like one.
         db.connection().execute((connection) => work(connection as Transaction<Schema>))
       : db.transaction().execute(work)
 }
 
-function inOneFlush<Schema>(db: Kysely<Schema>): Transact<Schema> {
-  const alone = inOneEach(db)
+function sharedTransaction<Schema>(db: Kysely<Schema>): Transact<Schema> {
+  const alone = ownTransaction(db)
   const flush = batch(async (calls: Parameters<Transact<Schema>>[]): Promise<PromiseSettledResult<unknown>[]> => {
     const [first] = calls
     if (first && calls.length === 1) return [{ status: 'fulfilled', value: await alone(...first) }]
@@ -134,7 +136,7 @@ async function inSavepoint<Schema>(
     await tx.executeQuery(RELEASE)
     return { status: 'fulfilled', value }
   } catch (reason) {
-    // After some errors SQLite has given up the whole transaction, and this fails for everybody.
+    // After some errors SQLite has rolled back the whole transaction, and this fails for all callers.
     await tx.executeQuery(ROLL_BACK)
     await tx.executeQuery(RELEASE)
     return { status: 'rejected', reason }

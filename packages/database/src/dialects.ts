@@ -1,4 +1,4 @@
-// What differs between the two engines, for those who write schemas and queries for both.
+// The differences between the two engines that schemas and queries must know.
 
 import { type RawBuilder, sql } from 'kysely'
 
@@ -8,7 +8,7 @@ export function dialectNameOf(url: string): DialectName {
   if (url.startsWith('sqlite:')) return 'sqlite'
   if (/^postgres(ql)?:\/\//.test(url)) return 'postgres'
   // The rest of the URL may hold a password.
-  throw new Error(`a database url begins with "sqlite:" or "postgres://", not with "${url.split(':')[0]}:"`)
+  throw new Error(`a database URL must begin with "sqlite:" or "postgres://", not with "${url.split(':')[0]}:"`)
 }
 
 /** One set of column types for both engines. JSON, times and amounts are text; booleans are the integers 0 and 1. */

@@ -6,40 +6,41 @@ import { isDatabaseUnavailable } from './unavailable.ts'
 export type Change = (db: Kysely<unknown>, column: ColumnTypes) => Promise<void>
 
 /**
- * A function only expands the schema: releases that do not know it go on working beside it. A contraction takes away
- * what some of them use; it names the migration that a release must know to work without.
+ * A plain function only expands the schema, so that earlier releases keep running beside this one. A contraction
+ * removes what some of them use, and names the migration that a release must have to run without it.
  */
 export type Migration = Change | Contraction | Baseline
 
 interface Contraction {
-  /** The migration that came with the first release which does not need what is taken away. */
+  /** The migration of the first release that does not need what is removed. */
   needs: string
   contract: Change
 }
 
 /**
- * Comes first and creates the schema of a release at once. It has the name of that release's last migration: a database
- * that has it needs no baseline, and one that has only earlier ones must be brought to that release first.
+ * Comes first and creates the schema of one release in one step. It has the name of that release's last migration: a
+ * database with that migration needs no baseline, and one with only earlier ones must be upgraded to that release
+ * first.
  */
 interface Baseline {
   release: string
-  /** The first of the migrations that it takes the place of, which tells an older database from another service's. */
+  /** The first migration that it replaces; it tells an older database of this service from another service's. */
   first: string
   create: Change
 }
 
-/** Applied in the order of their names: `0001-receipts`, `0002-lockers`, … One that has landed is never edited. */
+/** Applied in the order of their names: `0001-receipts`, `0002-lockers`, … A released migration is never edited. */
 export type Migrations = Readonly<Record<string, Migration>>
 
 type Bookkeeping = { schema_migrations: AppliedMigration }
 
 interface AppliedMigration {
   name: string
-  /** Null for one that only expands. */
+  /** Null for a migration that only expands. */
   needs: string | null
 }
 
-/** Stands among the migrations of a database whose contents were moved to another: no release starts on it any more. */
+/** Marks a database whose contents were moved to another: no release starts on it any more. */
 export const MOVED_AWAY = 'moved-away'
 
 /** Any number that no other advisory lock in the same database uses. */
@@ -83,14 +84,14 @@ export async function applyMigrations(
   for (const name of pending) {
     const { change, needs } = changeOf(migrations[name] as Migration) // of its own keys
     if (needs !== null && !(needs < name && Object.hasOwn(migrations, needs))) {
-      throw new Error(`the migration ${name} needs ${needs}, which is none before it`)
+      throw new Error(`the migration ${name} needs ${needs}, which is not before it`)
     }
     await change(transaction, columnTypesOf(dialect))
     await bookkeeping.insertInto('schema_migrations').values({ name, needs }).execute()
   }
 }
 
-/** `needs` is null for one that only expands. */
+/** `needs` is null for a migration that only expands. */
 export function changeOf(migration: Migration): { change: Change; needs: string | null } {
   if (typeof migration === 'function') return { change: migration, needs: null }
   if ('create' in migration) return { change: migration.create, needs: null }
@@ -102,9 +103,9 @@ const LOCK_ATTEMPTS = 40
 const LOCK_PAUSE_MS = 1000
 
 /**
- * While a change of a table waits for the queries that use it, all later queries wait behind it; and one of those may
- * hold what the next change waits for. So it gives up and is tried again, before PostgreSQL ends the query of an older
- * release as a deadlock, which it does after a second (`deadlock_timeout`).
+ * A change of a table waits for the queries that use it, and all later queries wait for the change; one of them may
+ * hold what the next change needs. The migration therefore times out and is retried. Otherwise PostgreSQL would end a
+ * query of the earlier release as a deadlock after one second (`deadlock_timeout`).
  */
 async function yieldToQueries(db: Kysely<unknown>): Promise<void> {
   await sql`set local lock_timeout = '500ms'`.execute(db)
@@ -127,7 +128,7 @@ async function appliedMigrations(
     .addColumn('needs', 'text')
     .execute()
   const rows = await db.selectFrom('schema_migrations').selectAll().execute()
-  // The table of a release that knew of no contractions; it never commits without rows.
+  // A release without contractions created the table without this column. The table never commits without rows.
   if (rows[0] && !('needs' in rows[0]))
     await db.schema.alterTable('schema_migrations').addColumn('needs', 'text').execute()
   const applied = new Map(rows.map((row) => [row.name, row]))
@@ -135,7 +136,9 @@ async function appliedMigrations(
   return new Map([...applied].filter(([name]) => names.includes(name)))
 }
 
-/** The applied migrations without those that the baseline takes the place of. Refuses a database that is older. */
+/**
+ * The applied migrations without those that the baseline replaces. Rejects a database that is older than the baseline.
+ */
 export function sinceBaseline(applied: readonly string[], migrations: Migrations): readonly string[] {
   for (const [name, migration] of Object.entries(migrations)) {
     if (typeof migration === 'function' || !('create' in migration)) continue
@@ -150,9 +153,10 @@ export function sinceBaseline(applied: readonly string[], migrations: Migrations
   return applied
 }
 
-/** A newer release may have expanded the schema, and this one runs beside it or in its place. */
+/** A newer release may have expanded the schema: this release runs beside it or replaces it. */
 function refuseForeignDatabase(applied: ReadonlyMap<string, AppliedMigration>, migrations: Migrations): void {
-  if (applied.has(MOVED_AWAY)) throw new Error('this database was moved to PostgreSQL: set DATABASE_URL to that one')
+  if (applied.has(MOVED_AWAY))
+    throw new Error('this database was moved to PostgreSQL: set DATABASE_URL to the new database')
   const unknown = [...applied.values()].filter(({ name }) => !Object.hasOwn(migrations, name))
   if (unknown.length === 0) return
   const names = unknown.map(({ name }) => name).sort()

@@ -6,7 +6,7 @@ import type { PostgresLimits, PostgresOptions } from './postgres.ts'
 import { openReaderAndWriter } from './reader.ts'
 import { type ServerIdentity, serverIdentity, sqlitePath } from './server-identity.ts'
 
-/** What reads, and refuses to write at run time too. Only `commit` gives what writes. */
+/** Reads, and refuses to write at run time too. Only `commit` can write. */
 export interface Reader<Schema>
   extends Pick<Kysely<Schema>, 'selectFrom' | 'selectNoFrom' | 'case' | 'dynamic' | 'executeQuery' | 'getExecutor'> {}
 
@@ -15,7 +15,7 @@ export interface Database<Schema, Entry = never> {
   /** The only way to write. */
   commit: Commit<Schema, Entry>
   dialect: DialectName
-  /** Which server, and which history of its data, the queries go to. */
+  /** The server, and the history of its data, that the queries use. */
   server(): Promise<ServerIdentity>
   /** Waits for running queries and transactions. */
   close(): Promise<void>
@@ -25,9 +25,9 @@ interface OpenOptions<Schema, Entry> {
   url: string
   migrations: Migrations
   postgres?: PostgresLimits
-  /** Of PostgreSQL: called before a new connection is used, with the server that it leads to. */
+  /** PostgreSQL only: called with the server before a new connection to it is used. */
   onServer?: (server: ServerIdentity) => void
-  /** Of commits. */
+  /** Checks every commit. */
   guard?: Guard<Schema, Entry>
 }
 
@@ -40,7 +40,7 @@ export async function openDatabase<Schema, Entry = never>(
   const { reader, writer } = openReaderAndWriter<Schema>(
     await createDialect(dialect, url, { ...postgres, ...(onServer && { onServer }) }),
   )
-  // The migrations make the tables of the schema.
+  // The migrations create the tables of the schema.
   const bare = writer as Kysely<unknown>
   try {
     if (dialect === 'postgres') await migratePostgres(url, migrations)
@@ -54,7 +54,7 @@ export async function openDatabase<Schema, Entry = never>(
   return { db: reader, commit: createCommit(writer, dialect, guard), dialect, server, close }
 }
 
-/** By a connection of its own: a migration may take longer than a query. */
+/** Uses a connection of its own: a migration may take longer than a query. */
 async function migratePostgres(url: string, migrations: Migrations): Promise<void> {
   const db = new Kysely<unknown>({
     dialect: await createDialect('postgres', url, { connections: 1, statementSeconds: 0 }),
@@ -66,7 +66,7 @@ async function migratePostgres(url: string, migrations: Migrations): Promise<voi
   }
 }
 
-/** Loads only the driver that is used. */
+/** Loads only the driver in use. */
 async function createDialect(name: DialectName, url: string, options?: PostgresOptions): Promise<Dialect> {
   if (name === 'postgres') return (await import('./postgres.ts')).createPostgresDialect(url, options)
   return (await import('./sqlite.ts')).createSqliteDialect(sqlitePath(url))

@@ -16,25 +16,25 @@ import pg from 'pg'
 import { postgresIdentity, type ServerIdentity } from './server-identity.ts'
 import { isConnectionBroken, queryError, unavailable } from './unavailable.ts'
 
-/** What a process may take from the server, and how long it waits for it. */
+/** How many connections a process may use, and how long it waits for the server. */
 export interface PostgresLimits {
-  /** How many connections it may have at once; no more than 10. */
+  /** The largest number of open connections; at most 10. */
   connections?: number
-  /** For a connection that is free. */
+  /** For a free connection. */
   waitSeconds?: number
   /** For one statement; 0 for no limit. */
   statementSeconds?: number
 }
 
 export interface PostgresOptions extends PostgresLimits {
-  /** Called before a new connection is used, with the server that it leads to. */
+  /** Called with the server before a new connection to it is used. */
   onServer?: (server: ServerIdentity) => void
 }
 
 const MAX_CONNECTIONS = 10
 const WAIT_SECONDS = 10
 const STATEMENT_SECONDS = 60
-/** A transaction that does nothing for so long belongs to a process that hangs, or to a client that stopped reading. */
+/** An idle transaction belongs to a process that hangs, or to a client that stopped reading. */
 const IDLE_TRANSACTION_MS = 120_000
 /** Longer than the server takes to cancel a statement: a client that waits this long has lost the server. */
 const LOST_AFTER_MS = 10_000
@@ -58,25 +58,25 @@ export function createPostgresDialect(url: string, options: PostgresOptions = {}
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
     }),
   })
-  // The pool replaces a connection that the server closed, and its query fails; without listeners, for connections that
-  // are idle and for those in use, the error would end the process as well.
+  // The pool replaces a connection that the server closed, and the query on it fails. Without these listeners the error
+  // of an idle or a used connection would end the process as well.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
 
   const dialect = new PostgresDialect({ pool })
   return {
-    createDriver: () => new PostgresCursorDriver({ pool: tellingPool(pool, options) }),
+    createDriver: () => new PostgresCursorDriver({ pool: checkedPool(pool, options) }),
     createQueryCompiler: () => dialect.createQueryCompiler(),
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
   }
 }
 
-/** The pool, whose errors tell whether the database is away, and which keeps no connection that broke. */
-function tellingPool(pool: pg.Pool, { onServer }: PostgresOptions): PostgresPool {
+/** A pool whose errors show when the database is unavailable, and that drops broken connections. */
+function checkedPool(pool: pg.Pool, { onServer }: PostgresOptions): PostgresPool {
   const seen = new WeakSet<pg.PoolClient>()
 
-  /** Kysely's own hook is for its clients, which are new each time. */
+  /** Kysely's own hook runs for its wrapper objects, which are new each time. */
   async function announce(client: pg.PoolClient): Promise<void> {
     if (!onServer || seen.has(client)) return
     try {
@@ -95,7 +95,7 @@ function tellingPool(pool: pg.Pool, { onServer }: PostgresOptions): PostgresPool
       try {
         const client = await pool.connect()
         await announce(client)
-        return tellingClient(client)
+        return checkedClient(client)
       } catch (error) {
         throw unavailable(error)
       }
@@ -103,7 +103,7 @@ function tellingPool(pool: pg.Pool, { onServer }: PostgresOptions): PostgresPool
   }
 }
 
-function tellingClient(client: pg.PoolClient): PostgresPoolClient {
+function checkedClient(client: pg.PoolClient): PostgresPoolClient {
   let isBroken = false
   async function query(sql: string, parameters: readonly unknown[]): Promise<unknown> {
     try {
@@ -119,17 +119,17 @@ function tellingClient(client: pg.PoolClient): PostgresPoolClient {
   }
 }
 
-/** PostgreSQL sends bigint and numeric (count, sum) as text. SQLite's driver rejects unsafe values by itself. */
+/** PostgreSQL sends bigint and numeric values (count, sum) as text. SQLite's driver rejects unsafe values itself. */
 function parseSafeNumber(text: string): number {
   const number = Number(text)
   if (Math.abs(number) <= Number.MAX_SAFE_INTEGER) return number
-  throw new RangeError(`the database answered ${text}, which no JavaScript number holds exactly`)
+  throw new RangeError(`the database returned ${text}, which a JavaScript number cannot represent exactly`)
 }
 
 /** Not exported by Kysely. */
 type PostgresConnection = Parameters<PostgresDriver['rollbackTransaction']>[0]
 
-/** Kysely's driver, which streams through an SQL cursor: Kysely's own streaming needs the package pg-cursor. */
+/** Kysely's driver with streams through an SQL cursor: Kysely's own streams need the package pg-cursor. */
 class PostgresCursorDriver extends PostgresDriver {
   readonly #inTransaction = new WeakSet<DatabaseConnection>()
 

@@ -6,9 +6,9 @@ export interface DatabaseSnapshot<Schema> {
   end(): Promise<void>
 }
 
-/** Reads what was committed when it began, on a connection of its own. For PostgreSQL. */
+/** Reads the state that was committed at its start, on its own connection. For PostgreSQL. */
 export async function readSnapshot<Schema>(db: Reader<Schema>): Promise<DatabaseSnapshot<Schema>> {
-  // A reader is a database whose other methods are not shown.
+  // At run time a reader is a whole database; its type hides the other methods.
   const whole = db as Kysely<Schema>
   const tx = await whole.startTransaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute()
   return {

@@ -1,5 +1,5 @@
-// Gives out a database to read from: it refuses what its type cannot, a write as SQL text or behind a cast. The text of
-// a query is looked at once, and neither engine is asked. A function that writes, as `nextval`, is not seen.
+// A read-only view of a database: it rejects writes at run time, even as SQL text or behind a cast. The text of a query
+// is checked once, without asking the engine. Functions that write, such as `nextval`, are not detected.
 
 import {
   type AbortableOperationOptions,
@@ -11,7 +11,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 
-/** Two on the same connections. */
+/** A reader and a writer on the same connections. */
 export interface Opened<Schema> {
   writer: Kysely<Schema>
   reader: Kysely<Schema>
@@ -22,7 +22,7 @@ const writers = new WeakMap<object, unknown>()
 export function openReaderAndWriter<Schema>(dialect: Dialect): Opened<Schema> {
   const driver = dialect.createDriver()
   const adapter = dialect.createAdapter()
-  // Whichever is used first opens it, and either closes it for both.
+  // The first of the two to be used opens the driver, and either closes it for both.
   const [open, close] = [once(driver.init.bind(driver)), once(driver.destroy.bind(driver))]
   let isClosed = false
   driver.init = async () => {
@@ -33,7 +33,7 @@ export function openReaderAndWriter<Schema>(dialect: Dialect): Opened<Schema> {
     isClosed = true
     return close()
   }
-  // `prepared` keeps its queries by the adapter.
+  // `prepared` caches its queries per adapter.
   const shared: Dialect = {
     createDriver: () => driver,
     createAdapter: () => adapter,
@@ -57,7 +57,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** What writes to the database that this reads from. For migrations and tests: everybody else has `commit`. */
+/** The writer of the database that this reader reads. For migrations and tests: all other code uses `commit`. */
 export function writerOf<Schema>(reader: object): Kysely<Schema> {
   return (writers.get(reader) ?? reader) as Kysely<Schema>
 }
@@ -78,20 +78,20 @@ class ReadingDriver implements Driver {
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    if (settings.accessMode !== 'read only') throw new Error('only `commit` opens a transaction that writes')
-    await this.#driver.beginTransaction(wholeOf(connection), settings)
+    if (settings.accessMode !== 'read only') throw new Error('only `commit` may open a transaction that writes')
+    await this.#driver.beginTransaction(innerOf(connection), settings)
   }
 
   commitTransaction(connection: DatabaseConnection): Promise<void> {
-    return this.#driver.commitTransaction(wholeOf(connection))
+    return this.#driver.commitTransaction(innerOf(connection))
   }
 
   rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    return this.#driver.rollbackTransaction(wholeOf(connection))
+    return this.#driver.rollbackTransaction(innerOf(connection))
   }
 
   releaseConnection(connection: DatabaseConnection, options?: AbortableOperationOptions): Promise<void> {
-    return this.#driver.releaseConnection(wholeOf(connection), options)
+    return this.#driver.releaseConnection(innerOf(connection), options)
   }
 
   destroy(): Promise<void> {
@@ -99,25 +99,25 @@ class ReadingDriver implements Driver {
   }
 }
 
-function wholeOf(connection: DatabaseConnection): DatabaseConnection {
-  return (connection as ReadingConnection).whole
+function innerOf(connection: DatabaseConnection): DatabaseConnection {
+  return (connection as ReadingConnection).inner
 }
 
 class ReadingConnection implements DatabaseConnection {
-  readonly whole: DatabaseConnection
+  readonly inner: DatabaseConnection
 
-  constructor(whole: DatabaseConnection) {
-    this.whole = whole
+  constructor(inner: DatabaseConnection) {
+    this.inner = inner
   }
 
   executeQuery<R>(query: CompiledQuery, options?: AbortableOperationOptions) {
     requireRead(query)
-    return this.whole.executeQuery<R>(query, options)
+    return this.inner.executeQuery<R>(query, options)
   }
 
   streamQuery<R>(query: CompiledQuery, chunkSize: number, options?: AbortableOperationOptions) {
     requireRead(query)
-    return this.whole.streamQuery<R>(query, chunkSize, options)
+    return this.inner.streamQuery<R>(query, chunkSize, options)
   }
 }
 
@@ -125,11 +125,11 @@ const CAPACITY = 2000
 const reads = new Set<string>()
 
 function requireRead({ sql, query }: CompiledQuery): void {
-  // SQLite's text of a query does not show that it locks.
-  if (locks(query)) throw new Error(`only \`commit\` gives what locks rows: ${sql.slice(0, 200)}`)
+  // SQLite's text of a query does not show a lock.
+  if (locks(query)) throw new Error(`only \`commit\` may lock rows: ${sql.slice(0, 200)}`)
   if (reads.has(sql)) return
-  if (!isRead(sql)) throw new Error(`only \`commit\` gives what writes: ${sql.slice(0, 200)}`)
-  // Lists of other lengths are other texts.
+  if (!isRead(sql)) throw new Error(`only \`commit\` may write: ${sql.slice(0, 200)}`)
+  // Lists of different lengths produce different texts, so the set is bounded.
   if (reads.size >= CAPACITY) reads.clear()
   reads.add(sql)
 }
@@ -143,7 +143,7 @@ const NO_CODE = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g
 const READS = /^[\s(]*(?:select|with|values|explain)\b/i
 const WRITES = /\b(?:insert|update|delete|merge|into|create)\b|;/i
 
-/** Also a locking read is none: it means nothing outside a transaction. */
+/** Locking reads are rejected too: a lock has no effect outside a transaction. */
 export function isRead(sql: string): boolean {
   const code = sql.replace(NO_CODE, ' ')
   return READS.test(code) && !WRITES.test(code)

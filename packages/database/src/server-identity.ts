@@ -1,4 +1,5 @@
-// Which database answers. A copy of a database holds the same rows; what it is a copy of can only be told from outside.
+// Identifies the database that answers. A copy of a database has the same rows, so a copy can only be detected from
+// outside.
 
 import { stat } from 'node:fs/promises'
 import { CompiledQuery, type Kysely } from 'kysely'
@@ -6,15 +7,15 @@ import { dialectNameOf } from './dialects.ts'
 
 export interface ServerIdentity {
   /**
-   * Changes when other data may be behind the same address: another file, another cluster, a standby that was promoted,
-   * a database that was made anew.
+   * Changes when other data may be behind the same address: another file, another cluster, a promoted standby, or a new
+   * database.
    */
   history: string
-  /** Changes, in addition, when the server was restarted. */
+  /** Also changes when the server was restarted. */
   run: string
   /**
-   * By how much the clock of this process is ahead of the server's, at least; negative where it is behind. Null where
-   * there is no second clock, or the answer took too long to tell.
+   * How far, at least, the clock of this process is ahead of the server's; negative when it is behind. Null when there
+   * is no second clock, or the answer took too long to tell.
    */
   clockAheadMs: number | null
 }
@@ -30,7 +31,7 @@ export function sqlitePath(url: string): string {
   return url.slice('sqlite:'.length)
 }
 
-/** The first row. */
+/** Returns the first row. */
 type Ask = (sql: string) => Promise<unknown>
 
 const RUN = `select cast(pg_postmaster_start_time() as text) as run,
@@ -42,7 +43,7 @@ const HISTORY = `select 'postgres ' || system_identifier || ' ' || case when pg_
   (select oid from pg_database where datname = current_database()) as history
   from pg_control_system()`
 
-/** Some hosted servers do not let everybody ask for the history: then every restart counts as another one. */
+/** Some hosted servers do not let every role read the history: then every restart counts as a new history. */
 export async function postgresIdentity(ask: Ask): Promise<ServerIdentity> {
   const askedAt = Date.now()
   const { run, time } = (await ask(RUN)) as { run: string; time: number }
@@ -56,7 +57,7 @@ const MAX_ROUND_TRIP_MS = 2000
 /** The server read its clock at some moment between the question and the answer. */
 function aheadOf(serverTime: number, askedAt: number, answeredAt: number): number | null {
   const roundTrip = answeredAt - askedAt
-  // A clock that jumps meanwhile makes it negative, or long.
+  // A clock that jumps meanwhile makes this negative or too long.
   if (roundTrip < 0 || roundTrip > MAX_ROUND_TRIP_MS) return null
   return Math.max(askedAt - serverTime, 0) + Math.min(answeredAt - serverTime, 0)
 }

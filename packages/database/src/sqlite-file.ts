@@ -1,4 +1,4 @@
-// Opens SQLite files the one way this project uses them.
+// Opens SQLite files with this project's settings.
 
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -15,13 +15,13 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
   return database
 }
 
-/** Sees what is committed when its first query begins, and neither waits for the writer nor blocks it. */
+/** Reads what is committed when its first query begins. Neither waits for the writer nor blocks it. */
 export function openSqliteReader(path: string): DatabaseSync {
   return open(path, { readOnly: true })
 }
 
 /**
- * In a transaction of the only connection that there is: fails at once while another process has the file open, and no
+ * Opens the file in a transaction of its only connection. Fails immediately while another process has the file open; no
  * process can open it until this one closes it.
  */
 export function openSqliteAlone(path: string): DatabaseSync {
@@ -31,7 +31,7 @@ export function openSqliteAlone(path: string): DatabaseSync {
     database.exec('pragma locking_mode = exclusive; begin immediate')
   } catch (cause) {
     database.close()
-    throw new Error(`the SQLite file ${path} is in use: stop every process that has it open`, { cause })
+    throw new Error(`the SQLite file ${path} is in use: stop every process that uses it`, { cause })
   }
   return database
 }
@@ -44,7 +44,7 @@ function open(path: string, { readOnly }: { readOnly: boolean }): DatabaseSync {
   }
 }
 
-/** When several processes do this to a fresh file at once, SQLite ignores its own timeout and fails: retry instead. */
+/** When several processes switch a new file at once, SQLite ignores its own timeout and fails: retry instead. */
 async function switchToWriteAheadLog(database: DatabaseSync): Promise<void> {
   await retry(async () => database.exec('pragma journal_mode = wal'), {
     attempts: Number.POSITIVE_INFINITY,

@@ -1,5 +1,5 @@
-// Prepared statements of one SQLite connection: kept, run with bound values, read in chunks. Rows are cast to what the
-// query's type promises, as in every Kysely driver.
+// Prepared statements of one SQLite connection: cached, run with bound values, and read in chunks. Rows are cast to the
+// query's type, as in every Kysely driver.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
@@ -15,7 +15,9 @@ export type StatementCache = (sql: string) => PreparedStatement
 
 const CAPACITY = 500
 
-/** Prepares each SQL text once, which costs more than most queries do, and keeps the most recently used ones. */
+/**
+ * Prepares each SQL text once, because preparing costs more than most queries, and caches the most recently used ones.
+ */
 export function createStatementCache(database: DatabaseSync): StatementCache {
   const cache = lru<string, PreparedStatement>(CAPACITY)
   return (sql) => {
@@ -56,12 +58,12 @@ export async function* readInChunks<R>(
 }
 
 /**
- * node:sqlite would bind 1 as 1.0, which shows in JSON and text, and would take an object as the first parameter for
- * named parameters and bind NULL. Booleans and dates are refused because PostgreSQL would store them differently.
+ * node:sqlite would bind 1 as 1.0, which shows in JSON and text. It would read an object in the first position as named
+ * parameters and bind NULL. Booleans and dates are rejected because PostgreSQL would store them differently.
  */
 function toSqliteValue(value: unknown): SQLInputValue {
   if (typeof value === 'string' || typeof value === 'bigint' || value === null) return value
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value
   if (value instanceof Uint8Array) return value
-  throw new TypeError(`SQLite stores no ${value instanceof Date ? 'Date' : typeof value}: use text or an integer`)
+  throw new TypeError(`SQLite cannot store a ${value instanceof Date ? 'Date' : typeof value}: use text or an integer`)
 }

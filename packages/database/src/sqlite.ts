@@ -28,7 +28,7 @@ export function createSqliteDialect(path: string): Dialect {
 
 class Adapter extends SqliteAdapter {
   // Our driver locks its one connection itself. Kysely's lock wakes every waiter at every release, is not fair, and
-  // would be held for as long as a stream is read.
+  // would stay locked while a stream is read.
   override get supportsMultipleConnections(): boolean {
     return true
   }
@@ -43,8 +43,8 @@ class Compiler extends SqliteQueryCompiler {
 }
 
 /**
- * All queries go through one SQLite connection, which a transaction holds from `begin` to `commit`. Only a stream
- * outside a transaction opens another connection, so that a slow reader of many rows blocks nobody.
+ * All queries use one SQLite connection, which a transaction holds from `begin` to `commit`. Only a stream outside a
+ * transaction opens another connection, so that a slow reader of many rows blocks no other caller.
  */
 function createSqliteDriver(path: string): Driver {
   const lock = mutex()
@@ -105,7 +105,7 @@ function createSqliteDriver(path: string): Driver {
     async beginTransaction(connection) {
       const releaseLock = await lock.acquire()
       try {
-        // Take the write lock at once: upgrading a read lock later fails when another process wrote in between.
+        // Take the write lock first: upgrading a read lock later fails when another process wrote in between.
         command('begin immediate')
         transaction = { connection, releaseLock }
       } catch (error) {

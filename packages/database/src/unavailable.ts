@@ -1,4 +1,4 @@
-// The database is away, or too busy to answer in time. Nothing is wrong with the query: the same one may work later.
+// The database is unavailable or too slow. The query itself is correct: the same one may work later.
 
 const NAME = 'DatabaseUnavailable'
 
@@ -6,15 +6,15 @@ export class DatabaseUnavailable extends Error {
   override name = NAME
 }
 
-/** By its name: an error that comes from another thread has lost its class. */
+/** Checks the name: an error from another thread has lost its class. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return error instanceof Error && error.name === NAME
 }
 
-/** PostgreSQL's code of a standby that is asked to write, as during a failover. */
+/** PostgreSQL's code for a write to a standby, as during a failover. */
 const READ_ONLY = '25006'
 
-/** PostgreSQL's codes of what passes: five characters, or the two of a class. */
+/** PostgreSQL's codes for temporary errors: five characters, or a prefix. */
 const PASSING_STATES = [
   '08', // connection exception
   '53', // insufficient resources: connections, memory, disk
@@ -28,7 +28,7 @@ const PASSING_STATES = [
   READ_ONLY,
 ]
 
-/** Of `pg` itself and of sockets; the connection is not usable any more. */
+/** Errors of `pg` and of sockets after which the connection is unusable. */
 const BROKEN_CONNECTION =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|read ECONN|write E)/
 
@@ -38,7 +38,7 @@ const SQLITE_CODES: unknown[] = [
   13, // SQLITE_FULL
 ]
 
-/** The error of a query as `DatabaseUnavailable` where it is one; any other as it is. */
+/** Wraps the error of a query as `DatabaseUnavailable` if it is one; returns any other unchanged. */
 export function queryError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if ('errcode' in error) return SQLITE_CODES.includes(Number(error.errcode) & 0xff) ? unavailable(error) : error
@@ -47,13 +47,13 @@ export function queryError(error: unknown): unknown {
   return isPassing || isConnectionBroken(error) ? unavailable(error) : error
 }
 
-/** Whether the connection must not be used again; one to a server that became a standby would stay read-only. */
+/** Whether the connection must not be reused; one to a server that became a standby would stay read-only. */
 export function isConnectionBroken(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return BROKEN_CONNECTION.test(error.message) || ('code' in error && error.code === READ_ONLY)
 }
 
-/** Where several addresses were tried, the message of the cause is empty. */
+/** When several addresses were tried, the message of the cause is empty. */
 export function unavailable(cause: unknown): DatabaseUnavailable {
   const why = cause instanceof Error && (cause.message || (cause as NodeJS.ErrnoException).code)
   return new DatabaseUnavailable(`the database does not answer: ${why || cause}`, { cause })

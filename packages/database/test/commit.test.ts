@@ -49,14 +49,14 @@ forEachDatabaseInGate('a commit', (database) => {
   const names = async () =>
     (await opened.db.selectFrom('things').select('name').orderBy('name').execute()).map(({ name }) => name)
 
-  it('keeps what callers wrote together, and notes it in the journal', async () => {
+  it('stores what concurrent callers wrote, and records it in the journal', async () => {
     const wanted = Array.from({ length: 30 }, (_, i) => `thing ${i + 10}`)
     await Promise.all(wanted.map((name) => opened.commit(add(name))))
     expect(await names()).toEqual(wanted)
     expect(journal.toSorted()).toEqual(wanted)
   })
 
-  it('fails for a caller alone, whose writes and notes are undone', async () => {
+  it('fails for one caller only, and undoes the writes and records of that caller', async () => {
     const first = Promise.withResolvers<void>()
     const failing = async (tx: Transaction<Schema>, note: (entry: string) => void) => {
       await add('half')(tx, note)
@@ -86,7 +86,7 @@ forEachDatabaseInGate('a commit', (database) => {
     expect(await names()).toEqual([])
   })
 
-  it('takes one statement, which is noted, refused and undone as a transaction is', async () => {
+  it('records, rejects and undoes a single statement like a transaction', async () => {
     const commit = (name: string) => opened.commit(add(name), { isOneStatement: true })
     await commit('a')
     const outcomes = await Promise.allSettled(['b', 'a', 'c'].map(commit))
@@ -100,7 +100,7 @@ forEachDatabaseInGate('a commit', (database) => {
     ])
   })
 
-  it('is shared by callers who arrive together, unless it fails: then each is alone', async () => {
+  it('is shared by callers that arrive together, and split into one per caller when it fails', async () => {
     const shares: number[] = []
     const write = together(opened.commit, async (tx, all: readonly string[]) => {
       shares.push(all.length)
@@ -119,7 +119,7 @@ forEachDatabaseInGate('a commit', (database) => {
     ])
   })
 
-  it('is not repeated when the connection broke: the caller may ask whether it was written', async () => {
+  it('is not repeated when the connection broke, so that the caller can check whether it was written', async () => {
     let runs = 0
     const broken = together(opened.commit, async () => {
       runs++
@@ -129,14 +129,14 @@ forEachDatabaseInGate('a commit', (database) => {
     expect([runs, ...outcomes.map(({ status }) => status)]).toEqual([1, 'rejected', 'rejected'])
   })
 
-  it('is refused while the database is behind, unless it may', async () => {
+  it('is rejected while the database is behind, unless `whileBehind` is set', async () => {
     refusal = new Error('behind')
     await expect(opened.commit(add('a'))).rejects.toBe(refusal)
     await opened.commit(add('b'), { whileBehind: true })
     expect(await names()).toEqual(['b'])
   })
 
-  it('records what is noted in its transaction, which fails with it', async () => {
+  it('records its entries in its transaction, and fails when recording fails', async () => {
     await opened.commit(add('a'))
     expect(recorded).toEqual(['a'])
     const lost = new Error('the disk is full')
@@ -146,20 +146,20 @@ forEachDatabaseInGate('a commit', (database) => {
     expect([await names(), journal]).toEqual([['a'], ['a']])
   })
 
-  it('answers no sooner than the journal has it', async () => {
-    const held = Promise.withResolvers<void>()
+  it('resolves only after its entries are in the journal', async () => {
+    const written = Promise.withResolvers<void>()
     const commit = createCommit<Schema, string>(opened.db, database.dialect, {
       ...guard,
-      begin: () => async () => () => held.promise,
+      begin: () => async () => () => written.promise,
     })
     let isAnswered = false
     const answered = commit(add('a')).then(() => {
       isAnswered = true
     })
-    // A commit behind it is not held up.
+    // A later commit without entries does not wait.
     await opened.commit(async (tx) => sql`select 1`.execute(tx))
     expect([isAnswered, await names()]).toEqual([false, ['a']])
-    held.resolve()
+    written.resolve()
     await answered
   })
 })

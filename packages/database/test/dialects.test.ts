@@ -34,7 +34,7 @@ forEachDatabaseInGate('isUniqueViolation', (database) => {
       .execute()
       .catch((error) => error)
 
-  it('recognises a second row with the same primary or unique key, also within a transaction', async () => {
+  it('is true for a second row with the same primary or unique key, also within a transaction', async () => {
     expect(isUniqueViolation(await failureOf({ id: 'a', tx: 'tx2', amount: 1 }))).toBe(true)
     const again = { id: 'b', tx: 'tx1', amount: 1 }
     const failing = db.transaction().execute((trx) => trx.insertInto('claim').values(again).execute())

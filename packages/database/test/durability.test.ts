@@ -8,7 +8,7 @@ import { type JournalSchema, journalMigrations } from './programs/journal.ts'
 
 const writeUntilKilled = new URL('./programs/write-until-killed.ts', import.meta.url)
 
-it('SQLite loses no acknowledged transaction and keeps no half of one when its writer is killed', {
+it('SQLite loses no acknowledged transaction and stores no half transaction when its writer is killed', {
   tags: ['nightly'],
 }, async () => {
   const { url, drop } = await createFreshDatabase('sqlite')

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { forEachTest } from '@svc/devnet/for-tests'
 import { startProcess } from '@svc/devnet/start-process'
 import { expect, it } from 'vitest'
-import { notePruned } from '../src/journal/folder.ts'
+import { recordPruned } from '../src/journal/folder.ts'
 import { findLosses, hasLinesAfter, openJournal, readJournal } from '../src/journal/journal.ts'
 import { createSealing } from '../src/journal/sealing.ts'
 
@@ -21,7 +21,7 @@ const open = (history = 'a history') => openJournal({ folder: place.folder, seal
 async function read(from: ReadonlyMap<string, number> = new Map(), by = sealing) {
   const found: (string | { problem: string })[] = []
   const ends = new Map<string, number>()
-  for await (const { place: at, ...each } of readJournal(place.folder, by, from)) {
+  for await (const { position: at, ...each } of readJournal(place.folder, by, from)) {
     found.push('entry' in each ? each.entry : each)
     ends.set(at.file, at.end)
   }
@@ -32,13 +32,13 @@ async function files(): Promise<string[]> {
   return (await readdir(place.folder)).filter((name) => name.endsWith('.journal')).sort()
 }
 
-it('T-37 ADD-29 keeps entries of many callers sealed, and is read from wherever it is known', async () => {
+it('T-37 ADD-29 seals the entries of many callers, and reads them from any known position', async () => {
   const journal = await open()
   const entries = Array.from({ length: 300 }, (_, i) => `entry ${i} ${'x'.repeat(i)}`)
   await Promise.all(entries.map((entry) => journal.append([entry])))
   const before = await read()
   expect(before.found).toEqual(entries)
-  expect([...before.ends]).toEqual(journal.places().map(({ file, end }) => [file, end]))
+  expect([...before.ends]).toEqual(journal.positions().map(({ file, end }) => [file, end]))
 
   await journal.append(['later'])
   expect((await read(before.ends)).found).toEqual(['later'])
@@ -52,11 +52,11 @@ it('T-37 ADD-29 keeps entries of many callers sealed, and is read from wherever 
   expect(texts.join()).not.toContain('entry')
   expect((await stat(join(place.folder, names[0]!))).mode & 0o777).toBe(0o600)
   expect((await read(before.ends)).found).toEqual(['later', 'last'])
-  const ends = new Map(journal.places().map(({ file, end }) => [file, end]))
+  const ends = new Map(journal.positions().map(({ file, end }) => [file, end]))
   expect((await read(ends)).found).toEqual([])
 })
 
-it('ADD-29 says which line was damaged, moved, left out, or sealed by another key, and reads the others', async () => {
+it('ADD-29 reports each line that was damaged, moved, removed or sealed by another key, and reads the others', async () => {
   const journal = await open()
   for (const entry of ['one', 'two', 'three', 'four']) await journal.append([entry])
   await journal.close()
@@ -82,18 +82,18 @@ it('ADD-29 says which line was damaged, moved, left out, or sealed by another ke
   ])
 })
 
-it('ADD-29 passes over an entry that a crash cut off, and a file without a head', async () => {
+it('ADD-29 skips an entry that a crash truncated, and a file without a head', async () => {
   const journal = await open()
   await journal.append(['whole'])
   await journal.append(['cut off'])
-  const { file, end } = journal.places()[0]!
+  const { file, end } = journal.positions()[0]!
   await journal.close()
   await truncate(join(place.folder, file), end - 5)
   await appendFile(join(place.folder, '2020-01-01-1-00000000.journal'), 'svc-jour')
   expect((await read()).found).toEqual(['whole'])
 })
 
-it('ADD-29 passes over a file that its process removes while others are read, because it wrote nothing', async () => {
+it('ADD-29 skips an empty file that its process removes during reading', async () => {
   const journal = await open()
   await journal.append(['kept'])
   const idle = await open()
@@ -104,23 +104,23 @@ it('ADD-29 passes over a file that its process removes while others are read, be
   await journal.close()
 })
 
-it('ADD-29 T-37 names files that are shorter than they were, or gone without having been pruned', async () => {
+it('ADD-29 T-37 reports files that were shortened, or removed without having been pruned', async () => {
   const journal = await open()
   const names: string[] = []
   for (const history of ['one', 'two', 'three', 'four']) {
     await journal.switchHistory(history)
     await journal.append([history])
-    names.push(journal.places().at(-1)!.file)
+    names.push(journal.positions().at(-1)!.file)
   }
-  const known = new Map(journal.places().map(({ file, end }) => [file, end]))
+  const known = new Map(journal.positions().map(({ file, end }) => [file, end]))
   const [, pruned = '', gone = '', short = ''] = names
   expect(await findLosses(place.folder, known)).toEqual([])
-  await notePruned(place.folder, [pruned])
+  await recordPruned(place.folder, [pruned])
   for (const name of [pruned, gone]) await rm(join(place.folder, name))
   await truncate(join(place.folder, short), 30)
   expect(await findLosses(place.folder, known)).toEqual([
-    { problem: 'is missing or empty', place: { file: gone, end: 0, isLoss: true } },
-    { problem: 'is shorter than it was', place: { file: short, end: 30, isLoss: true } },
+    { problem: 'is missing or empty', position: { file: gone, end: 0, isLoss: true } },
+    { problem: 'is shorter than it was', position: { file: short, end: 30, isLoss: true } },
   ])
 
   expect(await journal.findLoss()).toEqual({ file: short, end: 30, isLoss: true })
@@ -131,7 +131,7 @@ it('ADD-29 T-37 names files that are shorter than they were, or gone without hav
   expect((await read()).found).toContain('five')
 })
 
-it('ADD-29 an entry that a full disk cut off takes no other with it', async () => {
+it('ADD-29 an entry that a full disk truncated damages no other entry', async () => {
   const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
   // No file may have more than a kibibyte: writing fails in the middle of a line.
   const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '60']
@@ -140,14 +140,14 @@ it('ADD-29 an entry that a full disk cut off takes no other with it', async () =
   expect(new Set((await read()).found)).toEqual(new Set(Array.from({ length: 60 }, (_, i) => `entry ${i + 1}`)))
 })
 
-it('ADD-29 T-37 a file that a full disk cut off stays for whoever has read a part of it', async () => {
+it('ADD-29 T-37 keeps a file that a full disk truncated, because other processes may have read a part of it', async () => {
   const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
   const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '1', 'together']
   await startProcess('bash', { args }).said(/^1$/)
   expect((await read()).found).toEqual(expect.arrayContaining(['together 1', 'entry 1']))
 })
 
-it('ADD-29 a folder that cannot be written is named', async () => {
+it('ADD-29 names a folder that it cannot write', async () => {
   const file = join(place.folder, 'file')
   await writeFile(file, '')
   await chmod(file, 0o400)
@@ -155,7 +155,7 @@ it('ADD-29 a folder that cannot be written is named', async () => {
   await expect(openJournal({ folder, sealing, history: 'a history' })).rejects.toThrow(`the folder ${folder} cannot be`)
 })
 
-it('T-37 a second gateway on another copy of the database does not start while the first lives', async () => {
+it('T-37 a second gateway on another copy of the database does not start while the first runs', async () => {
   const program = new URL('./programs/hold-journal.ts', import.meta.url)
   const holder = startProcess(program, { args: [place.folder, 'one copy'] })
   await holder.said(/written/)

@@ -9,7 +9,7 @@ import { type JournalSchema, journalMigrations } from './programs/journal.ts'
 const nothing = async () => {}
 
 forEachDatabaseInGate('migrations', (database) => {
-  it('ADD-31 run in the order of their names, each once, and fail where the database is of another service', async () => {
+  it('ADD-31 run once each in the order of their names, and fail on the database of another service', async () => {
     const order: string[] = []
     const note = (name: string) => async () => void order.push(name)
     await database.open({ '0002-b': note('b'), '0001-a': note('a') })
@@ -41,7 +41,7 @@ forEachDatabaseInGate('a release', (database) => {
     },
   }
 
-  it('ADD-31 starts beside a newer one until the schema was contracted beyond it, and says what is needed then', async () => {
+  it('ADD-31 starts beside a newer release until a contraction excludes it, and then names the migration that it lacks', async () => {
     type Users = { users: { name: string; given_name?: string } }
     const old = await database.open<Users>(first)
     const next = await database.open<Users>(second)
@@ -57,7 +57,7 @@ forEachDatabaseInGate('a release', (database) => {
     )
   })
 
-  it('ADD-31 whose contraction needs a migration that is not before it cannot start', async () => {
+  it('ADD-31 cannot start when its contraction needs a migration that is not before it', async () => {
     const wrong = { ...third, '0004-wrong': { needs: '0005-later', contract: nothing } }
     await expect(database.open(wrong)).rejects.toThrow('0004-wrong needs 0005-later')
   })
@@ -73,7 +73,7 @@ forEachDatabaseInGate('a baseline', (database) => {
     '0003-c': nothing,
   }
 
-  it('ADD-31 refuses an older database and changes nothing in it, and is applied to an empty one only', async () => {
+  it('ADD-31 rejects an older database without changing it, and is applied to an empty one only', async () => {
     const { db } = await database.open<{ schema_migrations: { name: string } }>({ '0001-a': nothing })
     const names = async () =>
       (await db.selectFrom('schema_migrations').select('name').orderBy('name').execute()).map(({ name }) => name)
@@ -84,7 +84,7 @@ forEachDatabaseInGate('a baseline', (database) => {
     await database.open({ '0001-a': nothing, '0002-b': nothing })
     await database.open(reduced)
     expect(await names()).toEqual(['0001-a', '0002-b', '0003-c'])
-    // The release before may go on beside it.
+    // The previous release may keep running beside it.
     await database.open({ '0001-a': nothing, '0002-b': nothing })
     await writable(db).deleteFrom('schema_migrations').execute()
     await database.open(reduced)
@@ -96,7 +96,7 @@ forEachDatabaseInGate('a baseline', (database) => {
 })
 
 forEachDatabaseInGate('a database of a release that kept only names', (database) => {
-  it('ADD-31 gets the column for what a migration needs', async () => {
+  it('ADD-31 gets the column `needs`', async () => {
     const { db } = await database.open<{ schema_migrations: { name: string; needs: string | null } }>({
       '0001-a': nothing,
     })
@@ -110,7 +110,7 @@ forEachDatabaseInGate('a database of a release that kept only names', (database)
 })
 
 forEachDatabaseInGate('a failing migration', (database) => {
-  it('leaves nothing behind, and the database opens once it is fixed', async () => {
+  it('leaves no changes, and the database opens once the migration is fixed', async () => {
     const failing = async () => {
       throw new Error('no such column')
     }
@@ -145,7 +145,9 @@ describe('a migration of a table in use, on PostgreSQL', () => {
     }
   }
 
-  it('ADD-31 waits for the query that uses it, and lets others pass meanwhile', { tags: ['nightly'] }, async () => {
+  it('ADD-31 waits for the query that uses the table, without blocking other queries', {
+    tags: ['nightly'],
+  }, async () => {
     const { db, migrate, untilWaiting } = await openJournal()
     const reading = await writable(db).startTransaction().execute()
     await reading.selectFrom('journal').selectAll().execute()
@@ -156,7 +158,7 @@ describe('a migration of a table in use, on PostgreSQL', () => {
     await (await migrating).close()
   })
 
-  it('ADD-31 gives way to a query that waits for it in turn', { tags: ['nightly'] }, async () => {
+  it('ADD-31 gives way to a query that would deadlock with it', { tags: ['nightly'] }, async () => {
     const { db, migrate, untilWaiting } = await openJournal()
     await writable(db).schema.createTable('notes').addColumn('note', 'text').execute()
     const reading = await writable(db).startTransaction().execute()

@@ -126,13 +126,13 @@ forEachDatabaseInGate('an open database', (database) => {
 })
 
 describe('openDatabase', () => {
-  it('names a scheme it does not know, and no more of the URL', async () => {
+  it('rejects an unknown scheme with an error that contains nothing else of the URL', async () => {
     const opening = openDatabase({ url: 'mysql://root:secret@localhost/db', migrations: {} })
     await expect(opening).rejects.toThrow('not with "mysql:"')
     await expect(opening).rejects.not.toThrow('secret')
   })
 
-  it('names a SQLite file that it cannot open', async () => {
+  it('fails with the path of a SQLite file that it cannot open', async () => {
     await expect(openDatabase({ url: 'sqlite:/no/such/folder/a.db', migrations: {} })).rejects.toThrow(
       '/no/such/folder/a.db',
     )

@@ -62,7 +62,7 @@ forEachDatabaseInGate('a prepared query', (database) => {
     expect((await find(db, 'alice')).rows).toEqual([])
   })
 
-  it('takes any number of rows as one value', async () => {
+  it('accepts any number of rows as one value', async () => {
     const insertAll = prepared((db: Kysely<Schema>, json: string) =>
       db
         .insertInto('account')
@@ -99,7 +99,7 @@ forEachDatabaseInGate('a prepared query', (database) => {
     ])
   })
 
-  it('keeps constants, and takes a value in several places', async () => {
+  it('keeps constants, and uses one value in several positions', async () => {
     const between = prepared((db: Kysely<Schema>, balance: number) =>
       db
         .selectFrom('account')
@@ -134,7 +134,7 @@ describe('prepared', () => {
   it('refuses a query that leaves out a value or computes with one', async () => {
     const { db, close } = await openDatabase<Schema>({ url: 'sqlite::memory:', migrations })
     const ignoring = prepared((db: Reader<Schema>, _id: string) => db.selectFrom('account').selectAll())
-    expect(() => ignoring(db, 'alice')).toThrow('value 0 is no parameter')
+    expect(() => ignoring(db, 'alice')).toThrow('value 0 is not a parameter')
     const computing = prepared((db: Reader<Schema>, balance: number) =>
       db
         .selectFrom('account')

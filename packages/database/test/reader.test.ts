@@ -25,8 +25,8 @@ forEachDatabaseInGate('a reader', (database) => {
     return { db }
   })
   const names = async () => (await opened.db.selectFrom('things').select('name').execute()).map(({ name }) => name)
-  /** What the type hides. */
-  const whole = () => opened.db as Kysely<Schema>
+  /** The writer that the type hides. */
+  const asWriter = () => opened.db as Kysely<Schema>
 
   it.each<[string, () => Promise<unknown>]>([
     ['a raw query', () => opened.db.executeQuery(CompiledQuery.raw('delete from things'))],
@@ -41,46 +41,46 @@ forEachDatabaseInGate('a reader', (database) => {
     ],
     ['a second statement', () => sql`select 1; delete from things`.execute(opened.db)],
     ['a replacement', () => sql`replace into things values ('a')`.execute(opened.db)],
-    ['a cast', () => whole().deleteFrom('things').execute()],
-    ['a prepared query', () => prepared((db: Kysely<Schema>) => db.deleteFrom('things'))(whole())],
+    ['a cast', () => asWriter().deleteFrom('things').execute()],
+    ['a prepared query', () => prepared((db: Kysely<Schema>) => db.deleteFrom('things'))(asWriter())],
     [
       'a connection',
       () =>
-        whole()
+        asWriter()
           .connection()
           .execute((db) => db.deleteFrom('things').execute()),
     ],
     [
       'a stream',
       async () => {
-        for await (const _ of whole().deleteFrom('things').returningAll().stream()) expect.fail('it was deleted')
+        for await (const _ of asWriter().deleteFrom('things').returningAll().stream()) expect.fail('it was deleted')
       },
     ],
     [
       'a transaction',
       () =>
-        whole()
+        asWriter()
           .transaction()
           .execute((tx) => tx.deleteFrom('things').execute()),
     ],
-    ['a transaction by hand', () => whole().startTransaction().execute()],
+    ['a transaction by hand', () => asWriter().startTransaction().execute()],
     [
-      'a transaction that says it reads',
+      'a transaction that claims to be read only',
       () =>
-        whole()
+        asWriter()
           .transaction()
           .setAccessMode('read only')
           .execute((tx) => tx.deleteFrom('things').execute()),
     ],
-    ['its schema', () => whole().schema.dropTable('things').execute()],
-    ['a lock', () => whole().selectFrom('things').selectAll().forUpdate().execute()],
-    ['a prepared lock', () => prepared((db: Kysely<Schema>) => db.selectFrom('things').forShare())(whole())],
+    ['its schema', () => asWriter().schema.dropTable('things').execute()],
+    ['a lock', () => asWriter().selectFrom('things').selectAll().forUpdate().execute()],
+    ['a prepared lock', () => prepared((db: Kysely<Schema>) => db.selectFrom('things').forShare())(asWriter())],
   ])('T-37 refuses to write by %s', async (_, write) => {
     await expect(write()).rejects.toThrow('only `commit`')
     expect(await names()).toEqual(['kept'])
   })
 
-  it('reads by queries, raw SQL, streams and snapshots, also what looks like a write', async () => {
+  it('reads by queries, raw SQL, streams and snapshots, even when the text resembles a write', async () => {
     const { rows } = await sql`with a as (select name as "update" from things where name <> 'delete; insert')
       select "update", replace("update", 'k', 'w') as other from a -- into`.execute(opened.db)
     expect(rows).toEqual([{ update: 'kept', other: 'wept' }])

@@ -36,7 +36,7 @@ forEachDatabaseInGate('a stream of rows', (database) => {
     expect(next).toBe(10_000)
   })
 
-  it('yields all rows whatever the size of its chunks', async () => {
+  it('yields all rows for any chunk size', async () => {
     for (const chunkSize of [1, 3, 10, 11]) {
       const ids: number[] = []
       for await (const row of allRows(db).where('id', '<', 10).stream(chunkSize)) ids.push(row.id)
@@ -73,7 +73,7 @@ forEachDatabaseInGate('a stream of rows', (database) => {
     expect(immediates).toBeGreaterThan(50)
   })
 
-  it('can be left before its end', async () => {
+  it('can be ended early', async () => {
     for await (const row of allRows(db).stream()) if (row.id === 5) break
     expect(await db.selectFrom('row').select('id').where('id', '=', 7).executeTakeFirst()).toEqual({ id: 7 })
   })

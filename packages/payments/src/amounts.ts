@@ -37,7 +37,9 @@ export interface LegTerms {
   usdRate: string | null
 }
 
-/** The least amount that is worth the total, and never nothing: rounding must not give anything away (T-22). */
+/**
+ * The smallest amount that is worth the total, and at least one unit: rounding must never make a purchase free (T-22).
+ */
 export function legAmount({ totalUsd, units, asset, usdRate }: LegTerms): bigint {
   const oneCoin = 10n ** BigInt(asset.decimals)
   const amount =
@@ -57,6 +59,6 @@ function divideUp(total: Decimal, rate: Decimal, oneCoin: bigint): bigint {
 
 function decimal(text: string | null): Decimal {
   const value = text === null ? null : parseDecimal(text)
-  if (!value) throw new RangeError(`not a decimal number: ${text}`)
+  if (!value) throw new RangeError(`"${text}" is not a decimal number`)
   return value
 }

@@ -2,7 +2,7 @@ import type { NodePool } from './nodes/node-pool.ts'
 import type { Destination } from './payment.ts'
 
 export interface BalanceReader {
-  /** Atomic units that each destination holds, in their order; null where that cannot be read. */
+  /** The balance of each destination in atomic units, in their order; null where it cannot be read. */
   read(destinations: readonly Destination[]): Promise<readonly (bigint | null)[]>
 }
 

@@ -1,31 +1,31 @@
-// Whether tokens have the decimals that amounts are computed with. A token that has others would be sold for a millionth
-// of its price, or for a million times as much.
+// Checks that tokens have the decimals that amounts are computed with. With other decimals a token would be sold for a
+// millionth of its price, or for a million times as much.
 
 import type { Network } from '@svc/api/networks'
 import type { Leg } from './legs.ts'
 
-/** Reads the decimals of tokens from one chain; null where there is no such token. Throws `ChainUnavailable`. */
+/** Reads the decimals of tokens from one chain; null for a token that does not exist. Throws `ChainUnavailable`. */
 export type ReadDecimals = (tokens: readonly string[]) => Promise<readonly (number | null)[]>
 
 export interface DecimalsWatch {
-  /** Legs whose token is as we take it to be. A leg is not among them until the chain has said so. */
+  /** The legs whose token has the declared decimals. A leg is missing until the chain has confirmed it. */
   checked(): Promise<ReadonlySet<Leg>>
-  /** Why legs are not sold. */
+  /** The reasons why legs are not sold. */
   problems(): ReadonlyMap<Leg, string>
 }
 
 const RETRY_AFTER_MS = 5_000
 
 /**
- * Asks at once, and again every five seconds for legs that are not checked. Only the first answer is waited for: a node
- * that hangs must not hold up quotes for the other legs.
+ * Asks immediately, and again every five seconds for legs that are not checked. Callers wait for the first answer only:
+ * a node that hangs must not hold up quotes for the other legs.
  */
 export function watchDecimals(options: {
-  /** Legs of tokens: coins have no contract to ask. */
+  /** Legs of tokens; coins have no contract to ask. */
   legs: readonly Leg[]
   read: (network: Network) => ReadDecimals
   now: () => number
-  /** Told once of each leg whose token has other decimals. */
+  /** Called once for each leg whose token has other decimals. */
   onWrong: (leg: Leg, problem: string) => void
 }): DecimalsWatch {
   const { legs, read, now, onWrong } = options
@@ -54,9 +54,9 @@ export function watchDecimals(options: {
       wrong.delete(leg)
       return
     }
-    const says = decimals === null ? 'the chain has no such token' : `the chain says ${decimals}`
-    if (!wrong.has(leg)) onWrong(leg, says)
-    wrong.set(leg, `${ticker} on ${leg.of.network.name} (${leg.asset}) must have ${expected} decimals, but ${says}`)
+    const found = decimals === null ? 'the token does not exist on the chain' : `the chain reports ${decimals}`
+    if (!wrong.has(leg)) onWrong(leg, found)
+    wrong.set(leg, `${ticker} on ${leg.of.network.name} (${leg.asset}) must have ${expected} decimals, but ${found}`)
   }
 
   return {

@@ -1,5 +1,5 @@
-// What a payer asks of our nodes that reaches none by itself, as a page in a browser: facts to make a payment with, a way
-// to send it, and its outcome.
+// Chain access for payers without a node of their own, such as pages in a browser: the facts for building a payment, a
+// way to send it, and its outcome.
 
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { displayAmount } from './amounts.ts'
@@ -9,13 +9,15 @@ import type { Destination } from './payment.ts'
 export interface PayerNode<Life = never> {
   /** Whether the text is an address of the chain. */
   isAddress(text: string): boolean
-  /** Without a payer, only what does not depend on one. Throws `ChainUnavailable`. */
+  /** Without a payer, returns only the facts that do not depend on one. Throws `ChainUnavailable`. */
   facts(leg: PayableLeg, payer: string | null): Promise<PaymentFacts>
-  /** Reads a signed transaction without asking a node. */
+  /** Reads a signed transaction without querying a node. */
   inspect(transaction: string, legs: readonly PayableLeg[]): Promise<InspectedPayment>
-  /** Null when it is sent, now or before; else why the chain would not take it. Throws `ChainUnavailable`. */
+  /**
+   * Null when the transaction is sent, now or earlier; otherwise why the chain rejects it. Throws `ChainUnavailable`.
+   */
   send(payment: SignedPayment): Promise<string | null>
-  /** `failed` and `expired` only if it has moved no money and never will. Throws `ChainUnavailable`. */
+  /** `failed` and `expired` mean that it has moved no money and never will. Throws `ChainUnavailable`. */
   outcome(payment: { tx: string; payer: string; life: Life }): Promise<TransactionOutcome>
 }
 
@@ -26,11 +28,11 @@ export interface PayableLeg extends Destination {
   payReqId: string
 }
 
-/** Amounts are decimal text, as they go to the payer. */
+/** Amounts are decimal text, as the payer receives them. */
 interface PaymentFacts {
   fee: { amount: string; ticker: string; decimals: number }
   balances: { asset: string; coin: string } | null
-  /** Why the payer cannot pay, worded to follow its address. */
+  /** Why the payer cannot pay. The text follows the payer's address. */
   objection: string | null
   solana?: { blockhash: string; last_valid_block_height: string; slot: string }
   eip155?: {
@@ -54,17 +56,17 @@ interface SignedPayment {
 export type InspectedPayment =
   | ({ outcome: 'payment' } & SignedPayment)
   | { outcome: 'malformed' }
-  /** A transaction, but not one that pays one of the legs and does nothing else. */
+  /** A transaction that does not pay one of the legs, or does more than that. */
   | { outcome: 'other'; problem: string }
 
 export function other(problem: string): InspectedPayment {
   return { outcome: 'other', problem }
 }
 
-/** A payment to itself would land, cost a fee, and pay nobody. In the words of the SDK's wallets. */
-export const OWN_PAYMENT = 'is the wallet that would be paid: pay from another one'
+/** A payment to itself would succeed, cost a fee and pay no one. Same wording as the SDK's wallets. */
+export const OWN_PAYMENT = 'is the wallet that receives the payment: pay from another one'
 
-/** Null if the balance is enough. In the words of the SDK's wallets. */
+/** Null if the balance is enough. Same wording as the SDK's wallets. */
 export function shortage(ticker: string, decimals: number, needed: bigint, held: bigint): string | null {
   if (held >= needed) return null
   const [all, has, missing] = [needed, held, needed - held].map((amount) => displayAmount(amount, decimals))
@@ -72,11 +74,11 @@ export function shortage(ticker: string, decimals: number, needed: bigint, held:
 }
 
 /**
- * From what the nodes say, each by itself. One is enough to say that the payment is there; that it never will be takes a
- * quorum, and nobody who objects: the payer would pay a second time.
+ * Combines what each node reports. One node is enough to show that the payment exists. That it never will takes a
+ * quorum and no objection, because the payer would pay a second time.
  */
 export function agreedOutcome(outcomes: readonly TransactionOutcome[], quorum: number): TransactionOutcome {
-  if (outcomes.length === 0) throw new ChainUnavailable('no node knows the outcome of a transaction')
+  if (outcomes.length === 0) throw new ChainUnavailable('no node reports the outcome of a transaction')
   if (outcomes.includes('landed')) return 'landed'
   const [first] = outcomes
   const isAgreed = outcomes.length >= quorum && outcomes.every((outcome) => outcome === first)

@@ -1,33 +1,33 @@
-// What a chain says about a transaction, and whether that pays a quote. Reading and judging are apart: reading asks a
-// node, judging is arithmetic.
+// What a chain reports about a transaction, and whether that pays a quote. Reading queries nodes; judging is
+// arithmetic.
 
 import { nameOnly } from './references.ts'
 
-/** Where a payment must have gone. */
+/** The required destination of a payment. */
 export interface Destination {
-  /** Mint or contract; the native coin by its stand-in address. */
+  /** The mint or contract; for the native coin, its placeholder address. */
   asset: string
   payTo: string
-  /** The id of the authorization that must have paid, where the payer signed one. Then only its own transfer counts. */
+  /** The id of the authorization that must have paid, if the payer signed one. Then only its own transfer counts. */
   authorization?: string
 }
 
-/** One transaction as seen on chain, final enough to rely on. */
+/** One transaction as observed on chain, final enough to rely on. */
 export interface ChainPayment {
   outcome: 'found'
-  /** In the one text form that the transaction has. */
+  /** The canonical text of the transaction's id. */
   tx: string
-  /** The account that paid and signed for it; never one that only paid the fee. */
+  /** The account that paid and signed for it; never an account that only paid the fee. */
   payer: string
   /** Atomic units that arrived. */
   received: bigint
-  /** The slot, or the number of the block, by the family of the network. */
+  /** The slot or the block number, by the family of the network. */
   height: number
-  /** Unix seconds; null where the chain does not say. */
+  /** Unix seconds; null when the chain does not report it. */
   blockTime: number | null
-  /** Every name of a quote that the transaction carries in memos or calldata. */
+  /** Every reference to a quote in the transaction's memos or calldata. */
   references: readonly string[]
-  /** The ids of signed authorizations that made up what arrived; on EVM chains only (EIP-3009). */
+  /** The ids of the signed authorizations that paid the amount; on EVM chains only (EIP-3009). */
   authorizations: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export type ChainReading =
   | ChainPayment
   | { outcome: 'not_found' }
   | { outcome: 'rejected'; reason: RejectionReason }
-  /** Too few nodes answer, or they contradict each other: nothing is known about the payment. */
+  /** Too few nodes answer, or they contradict each other: the payment's status is unknown. */
   | { outcome: 'unavailable'; problem: string; isDisputed?: true }
 
 export type RejectionReason =
@@ -57,9 +57,9 @@ export interface PaymentReader {
   read(tx: string, destination: Destination): Promise<ChainReading>
 }
 
-/** What a purchase asks of a payment. Times are unix seconds. */
+/** What a purchase requires of a payment. Times are unix seconds. */
 export interface PaymentTerms {
-  /** Atomic units; of a batch, the sum. */
+  /** Atomic units; for a batch, the sum. */
   amount: bigint
   /** The quote, or all quotes of a batch. */
   payReqIds: readonly string[]
@@ -81,10 +81,11 @@ export function judgePayment(payment: ChainPayment, terms: PaymentTerms): Judgem
 function objection({ received, references, blockTime }: ChainPayment, terms: PaymentTerms): RejectionReason | null {
   if (!nameOnly(terms.payReqIds, references)) return 'names_another_quote'
   if (received < terms.amount) return 'amount_too_small'
-  // Nobody can name a quote that is not made yet: our clock was wrong when it was.
+  // No transaction can name a quote that does not exist yet: if it does, our clock was wrong when the quote was made.
   const namesQuote = references.length > 0 && terms.payReqIds.length === 1
   if (!namesQuote && blockTime !== null && blockTime < terms.createdAt - terms.skewSeconds) return 'before_quote'
-  // The payment must be made in time, its confirmation need not (AMB-06). No skew prolongs a quote; its last second counts.
+  // The payment must be made in time; its confirmation may come later (AMB-06). Skew does not extend a quote; its last
+  // second counts.
   if ((blockTime ?? terms.now) > terms.expiresAt) return 'after_quote'
   return null
 }

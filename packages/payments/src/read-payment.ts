@@ -2,9 +2,9 @@ import { ChainUnavailable, type NodePool, NodesDisagree, type Question } from '.
 import type { ChainReading } from './payment.ts'
 
 /**
- * Asks all nodes at once and takes the reading that a quorum of them agrees on. "Not found" takes so many nodes that the
- * others could not be a quorum: one that failed may be the one that has the transaction, and callers let a quote expire
- * over a transaction that is not there.
+ * Queries all nodes at once and returns the reading that a quorum of them agrees on. "Not found" takes so many nodes
+ * that the others could not form a quorum: a node that failed may be the one that has the transaction, and callers let
+ * a quote expire when its transaction is not found.
  */
 export async function readPayment<Client>(
   pool: NodePool<Client>,

@@ -1,12 +1,12 @@
-// How a transaction of ours is sent and followed, on any chain. Two rules make it safe to be killed at any point:
+// How our own transactions are sent and followed, on any chain. Two rules make it safe to be killed at any point:
 //
-// 1. A transaction is noted durably (its signature, its raw bytes, until when it is valid) before it is sent.
-// 2. What is noted is resolved by its signature before anything else is signed in its place.
+// 1. A transaction is stored durably (its signature, its raw bytes, and its validity) before it is sent.
+// 2. A stored transaction is resolved by its signature before another one is signed in its place.
 
 import { poll } from '@svc/concurrency/retry'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 
-/** The outcome of a transaction, with what its chain adds. */
+/** The outcome of a transaction, with the details of its chain. */
 export type Outcome<Landed, Failed> =
   | ({ outcome: 'landed' } & Landed)
   | ({ outcome: 'failed' } & Failed)
@@ -14,12 +14,12 @@ export type Outcome<Landed, Failed> =
   | { outcome: 'pending' }
 
 interface NoteAndSend<Signed, Sent> {
-  /** False when the place is taken by another transaction: then this one is not sent. */
+  /** False when another transaction is already stored: then this one is not sent. */
   note(signed: Signed): Promise<boolean>
   send(signed: Signed): Promise<Sent>
 }
 
-/** Rule 1. Null when it was not noted, and so not sent. */
+/** Rule 1. Null when the transaction was not stored, and so not sent. */
 export async function noteAndSend<Signed, Sent>(
   signed: Signed,
   { note, send }: NoteAndSend<Signed, Sent>,
@@ -29,15 +29,15 @@ export async function noteAndSend<Signed, Sent>(
 
 interface SendOnce<Signed, Result> extends NoteAndSend<Signed, unknown> {
   /**
-   * Finds out the outcome of the noted transaction. Null when nothing is noted or what was is lost for good; throws
-   * while it may still land. In round 0 this run has signed nothing yet.
+   * Determines the outcome of the stored transaction. Null when nothing is stored, or when the stored one can never
+   * land; throws while it may still land. In round 0 this run has signed nothing yet.
    */
   resolve(round: number): Promise<Result | null>
-  /** Null when nothing has to be signed after all: the notes tell why. */
+  /** Null when nothing needs to be signed any more: the stored records tell why. */
   sign(): Promise<Signed | null>
 }
 
-/** Both rules: resolve, sign, note, send, until what was noted has a result. */
+/** Both rules: resolve, sign, store and send until the stored transaction has a result. */
 export async function sendOnce<Signed, Result>(steps: SendOnce<Signed, Result>): Promise<Result> {
   for (let round = 0; ; round++) {
     const result = await steps.resolve(round)
@@ -57,7 +57,7 @@ interface Watch<Known> {
   timeoutMs: number
 }
 
-/** Asks until the outcome is known; `pending` when the time is up before. */
+/** Asks until the outcome is known; `pending` when the time is up first. */
 export async function watchOutcome<Known extends { outcome: TransactionOutcome }>({
   ask,
   resend,

@@ -15,7 +15,7 @@ export interface PricedLeg extends Leg {
   rate: Rate | null
 }
 
-/** Each leg with what it costs; one whose price nobody knows is left out. */
+/** Each leg with its price; a leg without a known rate is left out. */
 export function priceLegs(legs: readonly Leg[], rates: Rates, totalUsd: string, units: number): PricedLeg[] {
   return legs.flatMap((leg) => {
     const rate = rateOf(leg.of, rates)
@@ -28,7 +28,7 @@ function rateOf({ pricing }: Asset, rates: Rates): Rate | null {
   return pricing.by === 'oracle' ? (rates[pricing.symbol] ?? null) : null
 }
 
-/** A rate as it stands on the wire: the price is a number there. */
+/** A rate on the wire, where the price is a number. */
 export function wireRate(rate: Rate) {
   return { ...rate, usd: Number(rate.usd) }
 }
@@ -48,7 +48,7 @@ export function x402Leg({ of, asset, payTo, amount, rate }: PricedLeg, payReqId:
       pay_req_id: payReqId,
       quote_schema: QUOTE_SCHEMA,
       ...(rate && { oracle_rate: wireRate(rate) }),
-      // Without a fee payer and a domain version, no stock client signs for a leg that takes a transaction (ADD-21).
+      // Without a fee payer and a domain version, no stock client signs for a leg that needs a transaction (ADD-21).
       paymentFlow: 'upfront',
       assetTransferMethod: 'transaction-proof',
       memo: paymentReference(payReqId),

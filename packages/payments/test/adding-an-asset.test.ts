@@ -1,5 +1,5 @@
-// Adding an asset touches its declaration and nothing else in code: CONTRIBUTING.md, "An asset". Two are added here,
-// each by a declaration alone, and sold on a local chain as all others of their network are.
+// Adding an asset changes only its declaration: CONTRIBUTING.md, "An asset". Two are added here, each by a declaration
+// alone, and sold on a local chain like all others of their network.
 
 import { ASSETS, type Asset, findAsset, pricesOf } from '@svc/api/assets'
 import { EVM, PRIMARY } from '@svc/api/networks'
@@ -81,7 +81,7 @@ it('PAY-21 PAY-24 a declared asset is offered after those before it, at its pric
 })
 
 const sold = ADDED.filter(({ network }) => network === EVM)
-it.each(sold)('PAY-46 INT-04 a payment in $ticker is read, and adds to the treasury', async (asset) => {
+it.each(sold)("PAY-46 INT-04 a payment in $ticker is read and counted in the treasury's balance", async (asset) => {
   const sales = await open()
   const leg = await quoted(sales, asset)
   const treasury = sales.treasuries.find(({ network }) => network === EVM)!
@@ -93,10 +93,10 @@ it.each(sold)('PAY-46 INT-04 a payment in $ticker is read, and adds to the treas
   expect(await held()).toEqual([(before ?? 0n) + BigInt(leg.amount)])
 })
 
-it('T-22 only the prices of what may be sold are asked for, and an asset without one is left out', async () => {
+it('T-22 requests only the prices of assets for sale, and leaves out an asset without a price', async () => {
   const sales = await open({ PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', TOKENS: '' })
   const needed = pricesOf(ADDED.filter(({ network, address }) => network === EVM && typeof address === 'string'))
-  // One request that named an unknown feed would be refused, and asked again for each feed alone.
+  // One request that named an unknown feed would be rejected, and repeated for each feed alone.
   chains.rates.removePrice('SOL')
   chains.rates.removePrice('ETH')
   const before = chains.rates.requestCount
@@ -115,7 +115,7 @@ it('T-22 only the prices of what may be sold are asked for, and an asset without
   })
 })
 
-it('PAY-04 VER-20 an asset is not offered while its setting is empty, and is listed with it', async () => {
+it('PAY-04 VER-20 an asset is not offered while its setting is empty, and is listed with that setting', async () => {
   const unset = { ...chains.variables, TOKENS: '' }
   const sales = await open(unset)
   expect(tickers(await sales.offeredLegs())).not.toContain('USDX')
@@ -128,6 +128,6 @@ it('PAY-04 VER-20 an asset is not offered while its setting is empty, and is lis
   expect(read(unset).config.assets).toContainEqual({ of: DOLLAR, address: null })
 })
 
-it('PAY-25 nothing else knows the assets that are added here', () => {
+it('PAY-25 no other code names the assets that are added here', () => {
   for (const { ticker } of [DOLLAR, GOLD]) expect(findAsset(EVM, ticker)).toBeNull()
 })

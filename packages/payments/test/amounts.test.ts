@@ -18,7 +18,7 @@ describe('the amounts of a leg', () => {
     expect(multiplyUsd('0', 7)).toBe('0')
   })
 
-  it('T-22 is the least amount that is worth the total', () => {
+  it('T-22 is the smallest amount that is worth the total', () => {
     fc.assert(
       fc.property(positive, decimals, positive, decimals, decimals, (total, totalScale, rate, rateScale, places) => {
         const amount = legAmount({
@@ -35,7 +35,7 @@ describe('the amounts of a leg', () => {
     )
   })
 
-  it('PAY-17 T-22 is never 0, however little is owed', () => {
+  it('PAY-17 T-22 is never 0, even for the smallest total', () => {
     for (const totalUsd of ['0', '0.00', '0.0000000000000000000000001']) {
       for (const asset of ASSETS) {
         const amount = legAmount({ totalUsd, units: 1, asset, usdRate: '100000' })
@@ -52,7 +52,7 @@ describe('the amounts of a leg', () => {
     )
   })
 
-  it('T-22 a rate that is missing, zero, negative or no number throws', () => {
+  it('T-22 throws for a rate that is missing, zero, negative or not a number', () => {
     for (const usdRate of [null, '0', '0.000', '-1', 'NaN', 'Infinity', '1e3', '']) {
       expect(() => legAmount({ totalUsd: '1', units: 1, asset: ASSETS[0]!, usdRate })).toThrow(RangeError)
     }

@@ -19,12 +19,12 @@ export interface Subject {
   url: string
   tx: string
   destination: Destination
-  /** What tells the chain, and what a node of another chain answers to it. */
+  /** The call that reveals the chain, and the answer of a node of another chain. */
   chainMethod: string
   otherChain: string
-  /** What finds the transaction: null where there is none. */
+  /** The call that finds the transaction: null when there is none. */
   findMethod: string
-  /** All that a reading asks for besides the chain. */
+  /** All other calls of a reading. */
   methods: readonly string[]
   createReader(rpcUrls: readonly string[], timeoutMs: number): PaymentReader
   startNode(faults: NodeFaults): Promise<LocalNode>
@@ -35,16 +35,16 @@ const UNAVAILABLE = { outcome: 'unavailable', problem: expect.any(String) }
 const NOT_FOUND = { outcome: 'not_found' }
 const RPC_ERROR = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}'
 const NO_RESULT = '{"jsonrpc":"2.0","id":1}'
-/** More than any answer takes, whatever else the machine does. */
+/** Longer than any answer takes, whatever else the machine does. */
 const TIMEOUT_MS = 20_000
 
 const always = (reply: Reply): Behaviour => {
   return () => reply
 }
 
-/** What every family's reader must make of nodes that fail or lie. */
+/** The required behaviour of every family's reader with nodes that fail or lie. */
 export function describeBadNodes(family: string, start: () => Promise<Subject>) {
-  describe(`${family} nodes that cannot be believed`, () => {
+  describe(`${family} nodes that cannot be trusted`, () => {
     let subject: Subject
     let node: FaultyNode
     let reader: PaymentReader
@@ -67,15 +67,15 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
 
     const read = (from = reader) => from.read(subject.tx, subject.destination)
 
-    it('believes an honest node behind the same proxy', async () => {
+    it('accepts an honest node behind the same proxy', async () => {
       expect(await read()).toEqual(honest)
     })
 
     it.each<[string, Behaviour]>([
       ['never answers', () => null],
       ['never ends its answer', always({ body: '{"jsonrpc":', stalls: true })],
-      ['asks us to come back in an hour', always({ status: 503, headers: { 'retry-after': '3600' }, body: '' })],
-    ])('PAY-49 gives up on a node that %s', async (_, behaviour) => {
+      ['asks for a retry in an hour', always({ status: 503, headers: { 'retry-after': '3600' }, body: '' })],
+    ])('PAY-49 times out with a node that %s', async (_, behaviour) => {
       node.behave(behaviour)
       expect(await read(subject.createReader([node.url], 100))).toEqual(UNAVAILABLE)
     })
@@ -83,9 +83,9 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
     it.each<[string, Behaviour]>([
       ['answers 500', always({ status: 500, body: RPC_ERROR })],
       ['answers with an error', always({ body: RPC_ERROR })],
-      ['answers a page', always({ body: '<html>welcome</html>', headers: { 'content-type': 'text/html' } })],
-      ['answers an empty list', always({ body: '[]' })],
-    ])('knows nothing from a node that %s', async (_, behaviour) => {
+      ['answers with a page', always({ body: '<html>welcome</html>', headers: { 'content-type': 'text/html' } })],
+      ['answers with an empty list', always({ body: '[]' })],
+    ])('reports unavailable for a node that %s', async (_, behaviour) => {
       node.behave(behaviour)
       expect(await read()).toEqual(UNAVAILABLE)
     })
@@ -96,14 +96,14 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       ['a text', '{"jsonrpc":"2.0","id":1,"result":"0x"}'],
       ['an empty list', '{"jsonrpc":"2.0","id":1,"result":[]}'],
       ['an empty record', '{"jsonrpc":"2.0","id":1,"result":{}}'],
-    ])('PAY-49 takes %s for no answer, not for a missing transaction', async (_, body) => {
+    ])('PAY-49 reads %s as no answer, not as a missing transaction', async (_, body) => {
       for (const method of subject.methods) {
         node.behave(withBody(method, body))
         expect(await read()).toEqual(UNAVAILABLE)
       }
     })
 
-    it('is not misled by any part of an answer that is replaced', { tags: ['nightly'] }, async () => {
+    it('is not misled when any part of an answer is replaced', { tags: ['nightly'] }, async () => {
       for (const method of subject.methods) {
         let truth: unknown
         node.behave(
@@ -117,13 +117,13 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
           node.behave(withResult(method, () => lie))
           const reading = await read()
           expect(reading.outcome).not.toBe('not_found')
-          // A node may well not know the time.
+          // An honest node may not know the time.
           if (reading.outcome === 'found') expect([honest, { ...honest, blockTime: null }]).toContainEqual(reading)
         }
       }
     })
 
-    it('PAY-46 T-45 knows nothing from a node of another chain, and checks the chain with every reading', async () => {
+    it('PAY-46 T-45 reports unavailable for a node of another chain, and checks the chain with every reading', async () => {
       node.behave(withResult(subject.chainMethod, () => subject.otherChain))
       expect(await read()).toEqual(UNAVAILABLE)
       expect(node.calls).toEqual([subject.chainMethod])
@@ -133,7 +133,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       expect(node.calls.filter((method) => method === subject.chainMethod)).toHaveLength(4)
     })
 
-    it('PAY-46 T-45 knows nothing from a node that changes its chain between two answers', async () => {
+    it('PAY-46 T-45 reports unavailable for a node that changes its chain between two answers', async () => {
       expect(await read()).toEqual(honest)
       node.behave(withResult(subject.chainMethod, () => subject.otherChain))
       expect(await read()).toEqual(UNAVAILABLE)
@@ -141,15 +141,15 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       expect(await read()).toEqual(honest)
     })
 
-    it('T-45 knows the truth or nothing, whatever becomes of the answers on their way', {
+    it('T-45 reports the truth or unavailable, however answers are damaged on their way', {
       tags: ['nightly'],
     }, async () => {
       const proxy = await startFaultyProxy(subject.url)
       onTestFinished(proxy.stop)
       for (const [name, distort] of Object.entries(DISTORTIONS)) {
-        const patient = subject.createReader([proxy.url], name in STALLS ? 200 : TIMEOUT_MS)
+        const generous = subject.createReader([proxy.url], name in STALLS ? 200 : TIMEOUT_MS)
         proxy.always(/./, { distort })
-        const reading = await read(patient)
+        const reading = await read(generous)
         if (name in STALLS || name in FLOODS) expect(reading, name).toEqual(UNAVAILABLE)
         else expect([honest, UNAVAILABLE], name).toContainEqual(reading)
         proxy.behave()
@@ -157,7 +157,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       }
     })
 
-    it('names the node that failed without the key in its address', async () => {
+    it('names a failed node without the key in its address', async () => {
       for (const behaviour of [
         always({ status: 500, body: 'no' }),
         always({ body: RPC_ERROR }),
@@ -175,9 +175,9 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
 
     it.each<[string, NodeFaults, object]>([
       ['lags', { behind: 10_000 }, NOT_FOUND],
-      ['has forgotten it', { keeps: 1 }, NOT_FOUND],
+      ['has lost it', { keeps: 1 }, NOT_FOUND],
       ['refuses every second request', { refusesEvery: 2 }, UNAVAILABLE],
-    ])('PAY-49 a node that %s hides no payment that another one has', async (_, faults, alone) => {
+    ])('PAY-49 a node that %s does not hide a payment that another node has', async (_, faults, alone) => {
       const { url } = await subject.startNode(faults)
       expect(await read(subject.createReader([url], TIMEOUT_MS))).toEqual(alone)
       expect(await read(subject.createReader([url, subject.url], TIMEOUT_MS))).toEqual(honest)

@@ -16,7 +16,7 @@ const chains = forAllTests(() => startLocalChains())
 const NOBODY = 'http://127.0.0.1:1'
 
 describe('decimals on chain', () => {
-  it('PAY-26 T-22 are read from mints, and from nothing else', async () => {
+  it('PAY-26 T-22 are read from mints only', async () => {
     const read = createSolanaDecimalsReader(PRIMARY, [NOBODY, chains.primary.url])
     const mints = [MINTS.USDC.mint, MINTS.WETH.mint, MINTS.BETA.mint]
     expect(await read(mints)).toEqual([6, 8, 0])
@@ -27,7 +27,7 @@ describe('decimals on chain', () => {
     )
   })
 
-  it('PAY-26 T-22 are read from contracts, and from nothing else', async () => {
+  it('PAY-26 T-22 are read from contracts only', async () => {
     const read = createEvmDecimalsReader(EVM, [NOBODY, chains.evm.url])
     const multicall = '0xcA11bde05977b3631167028862bE2a173976CA11'
     const tokens = [TOKENS.USDC.address, TOKENS.WETH.address]
@@ -66,9 +66,9 @@ describe('legs', () => {
       expect((await watched.checked()).size).toBe(0)
       wait(5_000)
     }
-    expect(wrong).toEqual(['USDC: the chain says 18'])
+    expect(wrong).toEqual(['USDC: the chain reports 18'])
     expect([...watched.problems()]).toEqual([
-      [legs[0], `USDC on evm-mainnet (${TOKENS.WETH.address}) must have 6 decimals, but the chain says 18`],
+      [legs[0], `USDC on evm-mainnet (${TOKENS.WETH.address}) must have 6 decimals, but the chain reports 18`],
     ])
   })
 

@@ -13,7 +13,7 @@ const both = new Map<Network, string>([
 const defaults = { treasuries: both, assets: DEFAULT_ASSETS }
 
 describe('configured legs', () => {
-  it('PAY-25 come in table order, without those that have no address', async () => {
+  it('PAY-25 are in table order, without assets that have no address', async () => {
     const legs = await configuredLegs(defaults)
     expect(legs.map(({ of }) => of)).toEqual(ASSETS.filter(({ address }) => typeof address === 'string'))
     const addressed = ASSETS.map((of) => ({ of, address: of.network === PRIMARY ? WALLET : ADDRESS }))
@@ -21,13 +21,13 @@ describe('configured legs', () => {
     expect(all.map(({ of }) => of)).toEqual(ASSETS)
   })
 
-  it('PAY-04 a network without a treasury takes no payments', async () => {
+  it('PAY-04 a network without a treasury accepts no payments', async () => {
     const legs = await configuredLegs({ ...defaults, treasuries: new Map([[EVM, ADDRESS]]) })
     expect(legs).not.toEqual([])
     for (const { of } of legs) expect(of.network).toBe(EVM)
   })
 
-  it('PAY-18 PAY-19 tokens of the primary chain are paid to a token account, everything else to the treasury', async () => {
+  it('PAY-18 PAY-19 tokens of the primary chain are paid to a token account, all other assets to the treasury', async () => {
     for (const { of, asset, payTo, wallet } of await configuredLegs(defaults)) {
       expect(wallet).toBe(both.get(of.network))
       expect(payTo === wallet, of.ticker).toBe(of.network === EVM || asset === PRIMARY.nativeAsset)
@@ -43,14 +43,14 @@ describe('choosing legs', () => {
       : result.outcome
   }
 
-  it('PAY-04 PAY-05 by network, asset, both or neither, in any case and by older names', async () => {
+  it('PAY-04 PAY-05 accepts a network, an asset, both or neither, in any case and by older names', async () => {
     expect(await chosen({})).toHaveLength((await configuredLegs(defaults)).length)
     for (const leg of await chosen({ pay_network: 'eip155:143' })) expect(leg).toMatch(/ evm$/)
     expect(await chosen({ pay_asset: 'usdc' })).toEqual(['USDC solana', 'USDC evm'])
     expect(await chosen({ pay_network: 'primary-devnet', pay_asset: 'SOL' })).toEqual(['SOL solana'])
   })
 
-  it('PAY-48 what is unknown or not offered says so', async () => {
+  it('PAY-48 rejects what is unknown or not offered', async () => {
     expect(await chosen({ pay_network: 'bitcoin' })).toBe('unknown_network')
     expect(await chosen({ pay_network: 'evm-mainnet', pay_asset: 'USDT' })).toBe('not_offered')
     expect(notInQuote({ pay_network: 'evm-mainnet', pay_asset: 'weth' }, 'x')).toBe('WETH on evm-mainnet not in quote')

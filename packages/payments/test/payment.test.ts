@@ -58,12 +58,12 @@ describe('judging a payment', () => {
     ['T-02 older than the quote by more than the skew', 969, refused('before_quote')],
     ['T-02 older than the quote by the skew', 970, PAID],
     ['AMB-06 in the last second of the quote', 1_300, PAID],
-    ['AMB-06 after the quote, within what would be skew', 1_301, refused('after_quote')],
+    ['AMB-06 after the quote, within the clock skew', 1_301, refused('after_quote')],
   ])('%s', (_, blockTime, expected) => {
     expect(judge({ blockTime })).toEqual(expected)
   })
 
-  it('T-02 ADD-03 a payment that names its quote is not older than it, whatever the clocks said', () => {
+  it('T-02 ADD-03 a payment that names its quote is not older than the quote, whatever the clocks showed', () => {
     expect(judge({ blockTime: 1, references: [OURS] })).toEqual(PAID)
     expect(judge({ blockTime: 1, references: [OURS] }, { payReqIds: [OURS, SECOND] })).toEqual(refused('before_quote'))
   })
@@ -74,7 +74,7 @@ describe('judging a payment', () => {
 
   it.each([
     ['within the quote', 1_300, PAID],
-    ['before the quote, as where clocks differ', 900, PAID],
+    ['before the quote, as with differing clocks', 900, PAID],
     ['after the quote', 1_301, refused('after_quote')],
   ])('AMB-06 without a block time, the gateway clock decides: %s', (_, now, expected) => {
     expect(judge({ blockTime: null }, { now })).toEqual(expected)
@@ -101,7 +101,7 @@ describe('laws of judging', () => {
     })
     .map(({ life, skew, ...rest }) => ({ ...rest, expiresAt: rest.createdAt + life, skewSeconds: skew }))
 
-  it('what is paid meets every rule, what is not breaks the one named', () => {
+  it('a paid quote meets every rule, and a rejected one breaks the reported rule', () => {
     fc.assert(
       fc.property(payment, terms, (seen, asked) => {
         const judgement = judge(seen, asked)

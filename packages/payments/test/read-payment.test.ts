@@ -16,7 +16,7 @@ const FOUND: ChainReading = {
 const NOT_FOUND: ChainReading = { outcome: 'not_found' }
 const FAILED: ChainReading = { outcome: 'rejected', reason: 'transaction_failed' }
 
-/** One node for each reading; one without a reading fails. */
+/** One node for each reading; a node without a reading fails. */
 function read(...readings: (ChainReading | null)[]): Promise<ChainReading> {
   const nodes = readings.map((client) => ({
     url: 'https://a.example/key',
@@ -36,12 +36,12 @@ describe('reading a payment from several nodes', () => {
     expect(await read(NOT_FOUND, FAILED)).toEqual(FAILED)
   })
 
-  it('PAY-49 says not found only when every node says so', async () => {
+  it('PAY-49 reports not found only when every node does', async () => {
     expect(await read(NOT_FOUND, NOT_FOUND)).toEqual(NOT_FOUND)
     expect(await read(NOT_FOUND, null)).toEqual({ outcome: 'unavailable', problem: 'a.example: makes no sense' })
   })
 
-  it('knows nothing without nodes', async () => {
+  it('is unavailable without nodes', async () => {
     expect(await read()).toEqual({ outcome: 'unavailable', problem: 'no node is configured' })
   })
 })

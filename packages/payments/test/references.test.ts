@@ -5,7 +5,7 @@ import { findReferences } from '../src/references.ts'
 
 const hexDigits = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 })
 const name = fc.tuple(fc.constantFrom('pr_', 'ref_'), hexDigits).map((parts) => parts.join(''))
-/** Ends in something that cannot begin an id, and begins with something that cannot prolong one. */
+/** Ends in a text that cannot begin an id, and begins with a text that cannot extend one. */
 const between = fc.string({ unit: 'binary' }).map((text) => ` ${text.replaceAll('_', '')} `)
 
 describe('references', () => {
@@ -15,7 +15,7 @@ describe('references', () => {
     expect(findReferences()).toEqual([])
   })
 
-  it('ADD-03 finds ids wherever they stand', () => {
+  it('ADD-03 finds ids at any position', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(between, name)), (parts) => {
         const text = parts.flat().join('').toWellFormed()
@@ -26,7 +26,7 @@ describe('references', () => {
     )
   })
 
-  it('ADD-03 finds an id between bytes that are no text', () => {
+  it('ADD-03 finds an id between bytes that are not text', () => {
     const id = `pr_${'1b'.repeat(16)}`
     const calldata = Uint8Array.from([0xa9, 0x05, 0x9c, 0xbb, 0xff, 0xc3, ...utf8(id), 0x80, 0x00])
     expect(findReferences(calldata)).toEqual([id])
@@ -38,11 +38,11 @@ describe('references', () => {
     ['in upper case', `pr_${'A'.repeat(32)}`],
     ['of another kind', `rcpt_${'a'.repeat(32)}`],
     ['cut in two', `pr_${'a'.repeat(16)} ${'a'.repeat(16)}`],
-  ])('takes no id %s', (_, text) => {
+  ])('does not accept an id %s', (_, text) => {
     expect(findReferences(text)).toEqual([])
   })
 
-  it('joins nothing across sources', () => {
+  it('does not join ids across sources', () => {
     expect(findReferences('pr_', 'a'.repeat(32))).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { noteAndSend, sendOnce, watchOutcome } from '../src/transactions.ts'
 
-/** A table with one row, a chain that takes what it is sent, and the order of what happened. */
+/** A table with one row, a chain that accepts all transactions, and the order of events. */
 function sender({ isTaken = false, losesFirst = false } = {}) {
   const steps: string[] = []
   let noted: string | null = null
@@ -35,13 +35,13 @@ function sender({ isTaken = false, losesFirst = false } = {}) {
 }
 
 describe('sending a transaction once', () => {
-  it('T-19 notes it before it is sent, and resolves it by its note', async () => {
+  it('T-19 stores it before it is sent, and resolves it by the stored record', async () => {
     const steps = sender()
     expect(await sendOnce(steps)).toBe('tx1')
     expect(steps.steps).toEqual(['resolve null', 'sign tx1', 'note tx1', 'send tx1', 'resolve tx1'])
   })
 
-  it('T-19 does not send it when another transaction was noted first', async () => {
+  it('T-19 does not send it when another transaction was stored first', async () => {
     const steps = sender({ isTaken: true })
     expect(await sendOnce(steps)).toBe('other')
     expect(steps.steps).not.toContain('send tx1')
@@ -54,7 +54,7 @@ describe('sending a transaction once', () => {
     expect(steps.steps.indexOf('resolve tx1')).toBeLessThan(steps.steps.indexOf('sign tx2'))
   })
 
-  it('T-19 signs nothing while what is noted may still land', async () => {
+  it('T-19 signs nothing while the stored transaction may still land', async () => {
     const steps = sender()
     const pending = { ...steps, resolve: () => Promise.reject(new Error('pending')) }
     await expect(sendOnce(pending)).rejects.toThrow('pending')
@@ -72,7 +72,7 @@ describe('watching a transaction', () => {
     expect(await watchOutcome({ ask, resend: never, timeoutMs: 60_000 })).toEqual({ outcome: 'failed' })
   })
 
-  it('asks at least once, and answers pending when the time is up', async () => {
+  it('asks at least once, and returns pending when the time is up', async () => {
     let asked = 0
     const ask = async () => ({ outcome: asked++ > 0 ? ('landed' as const) : ('pending' as const) })
     expect(await watchOutcome({ ask, resend: never, timeoutMs: 0 })).toEqual({ outcome: 'pending' })

@@ -41,7 +41,7 @@ describe('legs on the wire', () => {
     expect(priced.map(({ of }) => of.ticker)).not.toContain('WETH')
   })
 
-  it('PAY-20 PAY-23 the fixed parts', () => {
+  it('PAY-20 PAY-23 legs have the fixed parts', () => {
     const [first] = priceLegs(legs, rates, total_usd, units)
     const reference = paymentReference('pr_1')
     expect(x402Leg(first!, 'pr_1')).toMatchObject({

@@ -1,4 +1,4 @@
-// Who says to have signed a request: the header `Authorization`, or the query of a presigned URL.
+// The claimed signer of a request: the header `Authorization`, or the query of a presigned URL.
 
 import { parseAmzDate, parseHttpDate } from './dates.ts'
 import { type S3ErrorCode, s3Error } from './errors.ts'
@@ -6,7 +6,7 @@ import type { S3Head } from './head.ts'
 import { type PayloadForm, readPayloadForm } from './payload-form.ts'
 import { readTarget, type Target } from './target.ts'
 
-/** What a request says about its signature: checked for form, and not yet believed. */
+/** What a request claims about its signature: checked for form, but not verified. */
 export interface Authorization {
   form: 'header' | 'query'
   target: Target
@@ -33,11 +33,11 @@ export function readAuthorization(head: S3Head): Authorization {
   const inQuery = target.parameters.some(({ name }) => name === 'X-Amz-Algorithm')
   refuseOldSignatures(target, header)
   if (header !== undefined && inQuery) {
-    throw s3Error('InvalidArgument', 'sign by the Authorization header or by the query, not by both')
+    throw s3Error('InvalidArgument', 'sign with the Authorization header or with the query, not with both')
   }
   if (inQuery) return { target, ...readQueryForm(head, target) }
   if (header !== undefined) return { target, ...readHeaderForm(head, header) }
-  throw s3Error('AccessDenied', 'the request is not signed', 'sign it with an access key of the locker')
+  throw s3Error('AccessDenied', 'the request is not signed', 'sign the request with an access key of the locker')
 }
 
 function refuseOldSignatures({ parameters }: Target, header: string | undefined): void {
@@ -49,14 +49,14 @@ function unsupported(name: string) {
   return s3Error(
     'InvalidRequest',
     `signatures of ${name} are not supported; use ${ALGORITHM}`,
-    'set the signature version of the client to 4 (s3v4)',
+    "set the client's signature version to 4 (s3v4)",
   )
 }
 
 function requireAlgorithm(name: string, code: S3ErrorCode): void {
   if (name === ALGORITHM) return
   if (name.startsWith('AWS4-ECDSA')) throw unsupported('version 4A')
-  throw s3Error(code, `the only algorithm of signatures is ${ALGORITHM}`)
+  throw s3Error(code, `the only signature algorithm is ${ALGORITHM}`)
 }
 
 function readHeaderForm({ headers }: S3Head, header: string): Omit<Authorization, 'target'> {
@@ -68,7 +68,7 @@ function readHeaderForm({ headers }: S3Head, header: string): Omit<Authorization
   if (time === undefined) throw s3Error('AccessDenied', 'the request has no x-amz-date or Date header')
   const requestTime = parseAmzDate(String(time)) ?? parseHttpDate(String(time))
   if (requestTime === null) {
-    throw s3Error('AccessDenied', 'x-amz-date is a time in the form 20130524T000000Z, Date one in that of HTTP')
+    throw s3Error('AccessDenied', 'x-amz-date must have the form 20130524T000000Z, and Date the form of HTTP dates')
   }
   const payload = one(headers['x-amz-content-sha256'])
   if (payload === null) {
@@ -98,7 +98,7 @@ function readFields(text: string): Record<(typeof FIELDS)[number], string> {
   if (text.split(',').length !== 3 || !Credential || !SignedHeaders || !Signature) {
     throw s3Error(
       'AuthorizationHeaderMalformed',
-      `the header is: ${ALGORITHM} Credential=…, SignedHeaders=…, Signature=…`,
+      `the header must be: ${ALGORITHM} Credential=…, SignedHeaders=…, Signature=…`,
     )
   }
   return { Credential, SignedHeaders, Signature }
@@ -109,7 +109,7 @@ function readQueryForm({ headers }: S3Head, { parameters }: Target): Omit<Author
   const values = new Map<string, string>()
   for (const { name, value } of parameters) {
     if (!name.startsWith('X-Amz-')) continue
-    if (values.has(name)) throw s3Error(code, `${name} is there twice`)
+    if (values.has(name)) throw s3Error(code, `${name} is repeated`)
     values.set(name, value)
   }
   const need = (name: string): string => {
@@ -119,11 +119,11 @@ function readQueryForm({ headers }: S3Head, { parameters }: Target): Omit<Author
   }
   requireAlgorithm(need('X-Amz-Algorithm'), code)
   const requestTime = parseAmzDate(need('X-Amz-Date'))
-  if (requestTime === null) throw s3Error(code, 'X-Amz-Date is a time in the form 20130524T000000Z')
+  if (requestTime === null) throw s3Error(code, 'X-Amz-Date must have the form 20130524T000000Z')
   const expires = need('X-Amz-Expires')
   const expiresIn = /^\d{1,6}$/.test(expires) ? Number(expires) : 0
   if (expiresIn < 1 || expiresIn > MAX_EXPIRES) {
-    throw s3Error(code, `X-Amz-Expires is a number of seconds from 1 to ${MAX_EXPIRES}, which is a week`)
+    throw s3Error(code, `X-Amz-Expires must be a number of seconds from 1 to ${MAX_EXPIRES}, which is a week`)
   }
   const payload = values.get('X-Amz-Content-Sha256') ?? one(headers['x-amz-content-sha256']) ?? 'UNSIGNED-PAYLOAD'
   return {
@@ -140,9 +140,9 @@ function readQueryForm({ headers }: S3Head, { parameters }: Target): Omit<Author
 
 function readCredential(text: string, code: S3ErrorCode): Pick<Authorization, 'accessKeyId' | 'scope'> {
   const parts = /^([^/\s]{1,256})\/(\d{8})\/([A-Za-z0-9-]{1,64})\/([a-z0-9-]{1,64})\/aws4_request$/.exec(text)
-  if (!parts) throw s3Error(code, 'the credential is <access key id>/<yyyymmdd>/<region>/s3/aws4_request')
+  if (!parts) throw s3Error(code, 'the credential must be <access key id>/<yyyymmdd>/<region>/s3/aws4_request')
   const [, accessKeyId, date, region, service] = parts as unknown as [string, string, string, string, string]
-  if (service !== 's3') throw s3Error(code, `the credential is for the service ${service}, and this is s3`)
+  if (service !== 's3') throw s3Error(code, `the credential is for the service ${service}, not for s3`)
   return { accessKeyId, scope: { date, region, service } }
 }
 
@@ -150,20 +150,20 @@ function readSignedHeaders(text: string, code: S3ErrorCode): readonly string[] {
   const names = text.split(';')
   const areNames = names.every((name) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
   if (!areNames || new Set(names).size !== names.length) {
-    throw s3Error(code, 'the signed headers are names in lower case with ; between them, each once')
+    throw s3Error(code, 'the signed headers must be unique names in lower case, separated by ;')
   }
-  if (!names.includes('host')) throw s3Error(code, 'the header host has to be signed')
+  if (!names.includes('host')) throw s3Error(code, 'the header host must be signed')
   return names
 }
 
 function readSignature(text: string, code: S3ErrorCode): string {
   if (/^[0-9a-f]{64}$/.test(text)) return text
-  throw s3Error(code, 'a signature has 64 hex digits in lower case')
+  throw s3Error(code, 'a signature must be 64 hex digits in lower case')
 }
 
 function readToken(token: string | null): string | null {
   if (token !== null && token.length > MAX_TOKEN_LENGTH) {
-    throw s3Error('InvalidToken', `a session token has at most ${MAX_TOKEN_LENGTH} characters`)
+    throw s3Error('InvalidToken', `a session token may have at most ${MAX_TOKEN_LENGTH} characters`)
   }
   return token
 }

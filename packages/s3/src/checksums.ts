@@ -1,4 +1,4 @@
-// Checksums that clients send with bytes, `x-amz-checksum-*`, in base64.
+// Checksums that clients send with a body, `x-amz-checksum-*`, in base64.
 
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -18,10 +18,10 @@ const BYTES: Readonly<Record<ChecksumAlgorithm, number>> = { crc32: 4, crc32c: 4
 const POLYNOMIALS = { crc32: CRC32, crc32c: CRC32C, crc64nvme: CRC64NVME }
 
 const PREFIX = 'x-amz-checksum-'
-/** Headers with that prefix that are about checksums and are none. */
+/** Headers with that prefix that are not checksums. */
 const OTHERS: readonly string[] = ['algorithm', 'type', 'mode']
 
-/** The algorithm of a header or a trailer; null for names of something else. */
+/** The algorithm of a header or a trailer; null for other names. */
 export function algorithmOf(name: string): ChecksumAlgorithm | null {
   if (!name.startsWith(PREFIX)) return null
   const rest = name.slice(PREFIX.length)
@@ -35,14 +35,15 @@ function isAlgorithm(text: string): text is ChecksumAlgorithm {
   return Object.hasOwn(BYTES, text)
 }
 
-/** The checksum that the headers carry, if any; a composite one ends with the number of parts. */
+/** The checksum in the headers, if any; a composite one ends with the number of parts. */
 export function readChecksums(headers: Readonly<Record<string, string>>): Checksums {
   const found: Checksums = {}
   for (const [name, value] of Object.entries(headers)) {
     const algorithm = algorithmOf(name)
     if (algorithm) found[algorithm] = requireChecksum(name, algorithm, value)
   }
-  if (Object.keys(found).length > 1) throw s3Error('InvalidRequest', 'a request has one x-amz-checksum- header at most')
+  if (Object.keys(found).length > 1)
+    throw s3Error('InvalidRequest', 'a request may have only one x-amz-checksum- header')
   return found
 }
 
@@ -97,7 +98,7 @@ function base64Of64(value: bigint): string {
   return bytes.toString('base64')
 }
 
-/** The checksum of a whole object from those of its parts (`x-amz-checksum-type: FULL_OBJECT`). */
+/** The checksum of a whole object, computed from those of its parts (`x-amz-checksum-type: FULL_OBJECT`). */
 export function combineChecksums(
   algorithm: CrcAlgorithm,
   parts: readonly { checksum: string; size: number }[],

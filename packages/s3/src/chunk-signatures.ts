@@ -1,4 +1,4 @@
-// Signatures inside a body: each is over the one before it, so chunks can be neither changed nor moved.
+// Signatures inside a body: each covers the previous one, so chunks can be neither changed nor moved.
 
 import { formatAmzDate } from './dates.ts'
 import { s3Error } from './errors.ts'
@@ -7,7 +7,7 @@ import { isSignature, type SignedRequest, scopeText } from './signature.ts'
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 export interface ChunkSignatures {
-  /** Both take the SHA-256 of what was signed, in hex, and throw `SignatureDoesNotMatch`. */
+  /** Both expect the SHA-256 of the signed bytes, in hex, and throw `SignatureDoesNotMatch`. */
   checkChunk(sha256: string, signature: string): void
   checkTrailer(sha256: string, signature: string): void
 }

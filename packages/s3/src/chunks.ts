@@ -7,23 +7,23 @@ import { type S3Error, s3Error } from './errors.ts'
 /** The line before a chunk: a length and, in signed forms, `;chunk-signature=` and 64 digits. */
 const MAX_LINE = 128
 const MAX_TRAILER = 4096
-/** Chunks cost more than their bytes. After the first ones, their mean length has to be worth it. */
+/** Chunks cost more than their bytes: after the first ones, their mean length must reach a minimum. */
 const FREE_CHUNKS = 1024
 const MIN_MEAN_CHUNK = 256
-/** Shorter pieces are copied together, because everything behind this works piece by piece. */
+/** Shorter pieces are copied together, because every later step works piece by piece. */
 const SHORT_PIECE = 4096
 
 const LF = 0x0a
 const CR = 0x0d
 
 interface Framing {
-  /** Of all chunks together. */
+  /** The length of all chunks together. */
   size: number
   /** Null when chunks are not signed. */
   signatures: ChunkSignatures | null
 }
 
-/** The bytes of the chunks. `takeTrailer` gets everything behind the last chunk, when the body has ended. */
+/** The bytes of the chunks. `takeTrailer` gets everything after the last chunk, when the body has ended. */
 export async function* readChunks(
   source: AsyncIterable<Buffer>,
   framing: Framing,
@@ -38,7 +38,7 @@ export async function* readChunks(
   takeTrailer(parser.end())
 }
 
-/** What comes next. */
+/** The expected next element. */
 type State = 'line' | 'data' | 'data end' | 'trailer'
 
 class ChunkParser {
@@ -46,7 +46,7 @@ class ChunkParser {
   #state: State = 'line'
   /** The beginning of a line, or of the trailer, whose rest is in a later buffer. */
   #text = ''
-  /** Of the chunk. */
+  /** The remaining bytes of the chunk. */
   #remaining = 0
   #received = 0
   #chunks = 0
@@ -94,7 +94,7 @@ class ChunkParser {
     const end = newline < 0 ? Math.min(buffer.length, at + limit - this.#text.length) : newline + 1
     this.#text += buffer.toString('latin1', at, end)
     if (newline >= 0) this.#takeLine()
-    else if (this.#text.length >= limit) throw malformed('a line does not end where it should')
+    else if (this.#text.length >= limit) throw malformed('a line is too long')
     return end
   }
 
@@ -137,7 +137,7 @@ class ChunkParser {
     this.#hash = null
   }
 
-  /** At the end of the body; returns what followed the last chunk. */
+  /** Called at the end of the body; returns what followed the last chunk. */
   end(): string {
     if (this.#state === 'trailer' && this.#received === this.#framing.size) return this.#text
     throw s3Error('IncompleteBody', 'the body ended before the bytes that x-amz-decoded-content-length promises')
@@ -154,7 +154,7 @@ function malformed(problem: string): S3Error {
 function tooShort(): S3Error {
   return s3Error(
     'InvalidChunkSizeError',
-    `the chunks of the body have less than ${MIN_MEAN_CHUNK} bytes on average`,
+    `the chunks of the body have fewer than ${MIN_MEAN_CHUNK} bytes on average`,
     'send chunks of 64 kB or more',
   )
 }

@@ -1,5 +1,5 @@
-// The CRC of bytes that are put together, from the CRCs of the parts. A CRC is a polynomial over GF(2) modulo another one,
-// here with its bits reversed: the highest bit is the coefficient of x^0. Zero bytes behind it multiply it by x^8 each.
+// The CRC of concatenated bytes, from the CRCs of the parts. A CRC is a polynomial over GF(2) modulo another one, here
+// with its bits reversed: the highest bit is the coefficient of x^0. Each zero byte appended multiplies it by x^8.
 
 export interface Polynomial {
   bits: 32 | 64
@@ -11,7 +11,7 @@ export const CRC32: Polynomial = { bits: 32, value: 0xedb88320n }
 export const CRC32C: Polynomial = { bits: 32, value: 0x82f63b78n }
 export const CRC64NVME: Polynomial = { bits: 64, value: 0x9a6c9329ac4bc9b5n }
 
-/** Holds for CRCs that begin with all bits set and are inverted at the end, as all of these. */
+/** Valid for CRCs that begin with all bits set and are inverted at the end, like all of these. */
 export function combineCrcs(polynomial: Polynomial, parts: readonly { crc: bigint; size: number }[]): bigint {
   // Nearly all parts of an upload have the same size.
   const powers = new Map<number, bigint>()

@@ -1,9 +1,9 @@
-// CRC-64/NVME and CRC-32C in WebAssembly, assembled here: JavaScript has no fast integers of 64 bits. It reads 16 bytes at
-// a time, each through a table of its own ("slicing by 16").
+// CRC-64/NVME and CRC-32C in WebAssembly, assembled here: JavaScript has no fast 64-bit integers. It reads 16 bytes at
+// a time, each through its own table ("slicing by 16").
 
 const SLICES = 16
 const TABLE_BYTES = 256 * 8
-/** Where the input lies in memory: behind the tables. */
+/** The position of the input in memory: after the tables. */
 const INPUT = SLICES * TABLE_BYTES
 const PAGE = 65_536
 const PAGES = 2
@@ -15,7 +15,7 @@ interface Machine {
   update: (state: bigint, length: number) => bigint
 }
 
-/** The checksum of bytes, or of those whose checksum is `initial` with these behind them. */
+/** The checksum of bytes; with `initial`, of these bytes after those whose checksum it is. */
 type Crc = (bytes: Uint8Array, initial?: bigint) => bigint
 
 export const crc64nvme = crc(64, 0x9a6c9329ac4bc9b5n)
@@ -44,7 +44,7 @@ function load(polynomial: bigint): Machine {
   return { memory: new Uint8Array(buffer), update: exports.update as Machine['update'] }
 }
 
-/** Table `k` holds what a byte is worth when `k` bytes follow it. */
+/** Table `k` contains the value of a byte that is followed by `k` bytes. */
 function makeTables(polynomial: bigint): BigUint64Array {
   const tables = new BigUint64Array(SLICES * 256)
   for (let byte = 0; byte < 256; byte++) {
@@ -80,7 +80,7 @@ function lookUp(local: number, byte: number, table: number): number[] {
   return [...get(local), ...shift, WRAP, ...i32(0xff << 3), AND, ...load64(table * TABLE_BYTES)]
 }
 
-/** Repeats the body while AT is below END, and moves AT on by `step` each time. */
+/** Repeats the body while AT is below END, and advances AT by `step` each time. */
 function loop(body: number[], step: number): number[] {
   const test = [...get(AT), ...get(END), NOT_BELOW, 0x0d, 1]
   const advance = [...get(AT), ...i32(step), ADD, ...set(AT)]

@@ -1,4 +1,5 @@
-// Every error code of S3 that the door answers, with its status. Clients decide by the code; people read the message.
+// Every S3 error code that the S3 endpoint returns, with its status. Clients decide by the code; people read the
+// message.
 
 export const S3_ERROR_STATUS = {
   // the caller
@@ -11,8 +12,7 @@ export const S3_ERROR_STATUS = {
   RequestTimeTooSkewed: 403,
   SignatureDoesNotMatch: 403,
 
-  // the request
-  // The list of S3 has no code for this status.
+  // S3 has no code for this status.
   ExpectationFailed: 417,
   InvalidArgument: 400,
   InvalidRequest: 400,
@@ -85,7 +85,7 @@ export class S3Error extends Error {
   override readonly name = 'S3Error'
   readonly code: S3ErrorCode
   readonly status: number
-  /** What the caller can do about it. */
+  /** What the caller can do about the error. */
   readonly hint: string | undefined
   readonly headers: Readonly<Record<string, string>>
 

@@ -1,5 +1,5 @@
 /**
- * The ETag of an object or a part, in quotes. Its form is that of an upload in one part, so clients do not take it for an
+ * The ETag of an object or a part, in quotes. It has the form of an upload in one part, so clients do not read it as an
  * MD5 of the bytes.
  */
 export function formatEtag(sha256Hex: string): string {

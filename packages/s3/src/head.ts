@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What a signature is about: a request without its body, exactly as it was sent. */
+/** The signed part of a request: everything but its body, exactly as it was sent. */
 export interface S3Head {
   method: string
   /** Path and query. */

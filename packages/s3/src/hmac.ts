@@ -1,4 +1,4 @@
-// HMAC-SHA-256 by its definition (RFC 2104). A signature takes six with keys that are used once or twice, and Node's
+// HMAC-SHA-256 by its definition (RFC 2104). A signature needs six with keys that are used once or twice, and Node's
 // `createHmac` spends ten times as long on setting up a key.
 
 import { hash } from 'node:crypto'

@@ -1,9 +1,9 @@
-// How a body is sent, and with that what the signature of the head says about it: `x-amz-content-sha256`.
+// How a body is sent, and what the head's signature covers of it: `x-amz-content-sha256`.
 
 import { s3Error } from './errors.ts'
 
 export type PayloadForm = {
-  /** As sent, which is what was signed. */
+  /** As sent, because that is what was signed. */
   text: string
 } & (
   | { kind: 'hashed'; sha256: string }

@@ -1,4 +1,4 @@
-// Bodies: their bytes without framing, checked by everything that the client said about them.
+// Bodies: their bytes without framing, checked against everything that the client stated about them.
 
 import { fromBase64 } from '@svc/protocol/bytes'
 import {
@@ -19,24 +19,24 @@ import { readTarget } from './target.ts'
 import { readTrailers } from './trailers.ts'
 
 export interface Payload {
-  /** How many bytes `bytes` has; null when the client did not say. */
+  /** The number of bytes; null when the client did not state it. */
   size: number | null
   /** Throws an `S3Error` at the end when a hash, a signature, a trailer or a checksum is wrong. Read it once. */
   bytes: AsyncIterable<Buffer>
-  /** The checksums that the client sent and that were found right. Call it after the end of `bytes`. */
+  /** The client's checksums, all of which matched. Call it after the end of `bytes`. */
   checksums(): Checksums
 }
 
-/** What the bytes have to be. */
+/** The claims that the bytes must match. */
 interface Claims {
   contentSha256: string | null
   md5: string | null
   checksums: Checksums
-  /** The checksum that comes behind the bytes. */
+  /** The checksum that follows the bytes. */
   trailer: ChecksumAlgorithm | null
 }
 
-/** Throws at once when the head contradicts itself. */
+/** Throws immediately when the head contradicts itself. */
 export function openPayload(head: S3Head, signed: SignedRequest, source: AsyncIterable<Buffer>): Payload {
   const claims = readClaims(head, signed)
   const size = readSize(head, signed)
@@ -63,7 +63,7 @@ function readClaims(head: S3Head, { headers, authorization }: SignedRequest): Cl
   const trailer = readAnnounced(headers, payload.kind === 'chunked' && payload.hasTrailer)
   const [algorithm] = [...Object.keys(checksums), ...(trailer ? [trailer] : [])]
   if (trailer && algorithm !== trailer)
-    throw s3Error('InvalidRequest', 'a checksum comes as a header or as a trailer, not as both')
+    throw s3Error('InvalidRequest', 'send a checksum as a header or as a trailer, not as both')
   const named = headers['x-amz-sdk-checksum-algorithm']?.toLowerCase()
   if (named !== undefined && named !== algorithm) {
     throw s3Error('InvalidRequest', 'x-amz-sdk-checksum-algorithm names a checksum that the request does not have')
@@ -71,7 +71,7 @@ function readClaims(head: S3Head, { headers, authorization }: SignedRequest): Cl
   return { contentSha256, md5, checksums, trailer }
 }
 
-/** A checksum in the head of CompleteMultipartUpload is that of the object, not of the body. */
+/** A checksum in the head of CompleteMultipartUpload is for the object, not for the body. */
 function isAboutParts({ method, target }: S3Head): boolean {
   return method === 'POST' && readTarget(target).parameters.some(({ name }) => name === 'uploadId')
 }
@@ -85,12 +85,15 @@ function readMd5(header: string | undefined): string | null {
 function readAnnounced(headers: SignedRequest['headers'], hasTrailer: boolean): ChecksumAlgorithm | null {
   const name = headers['x-amz-trailer']?.trim().toLowerCase()
   if ((name !== undefined) !== hasTrailer) {
-    throw s3Error('InvalidRequest', 'x-amz-trailer goes together with an x-amz-content-sha256 that ends with -TRAILER')
+    throw s3Error(
+      'InvalidRequest',
+      'x-amz-trailer requires an x-amz-content-sha256 that ends with -TRAILER, and the other way round',
+    )
   }
   if (name === undefined) return null
   const algorithm = algorithmOf(name)
   if (algorithm) return algorithm
-  throw s3Error('InvalidRequest', 'the only trailer is one x-amz-checksum- header')
+  throw s3Error('InvalidRequest', 'the only supported trailer is one x-amz-checksum- header')
 }
 
 function readSize({ headers: sent }: S3Head, { headers, authorization }: SignedRequest): number | null {
@@ -149,14 +152,14 @@ function verify(claims: Claims, digests: Map<string, RunningChecksum>, { authori
 }
 
 function wrongChecksum(name: string): S3Error {
-  return s3Error('BadDigest', `the ${name} that you sent is not that of the bytes that arrived`, 'send the bytes again')
+  return s3Error('BadDigest', `the ${name} that you sent does not match the received bytes`, 'send the bytes again')
 }
 
-/** Clients that presign a PUT before they know its bytes put the checksum of no bytes into the URL. */
+/** Some clients presign a PUT before they know its bytes, and put the checksum of an empty body into the URL. */
 function emptyChecksum(algorithm: string): S3Error {
   return s3Error(
     'BadDigest',
-    `the presigned URL has the ${algorithm} of an empty body, and bytes arrived`,
-    'set requestChecksumCalculation of the client that signs the URL to WHEN_REQUIRED',
+    `the presigned URL has the ${algorithm} of an empty body, but the body is not empty`,
+    'set requestChecksumCalculation to WHEN_REQUIRED in the client that signs the URL',
   )
 }

@@ -12,20 +12,20 @@ import { canonicalQuery, encodePath, type Target } from './target.ts'
 export interface SignedRequest {
   authorization: Authorization
   /**
-   * The headers of the request and, in the query form, the `x-amz-*` headers that the client put into the query. Read
-   * `x-amz-*` here and not in the request.
+   * The headers of the request and, for presigned URLs, the `x-amz-*` headers in the query. Read `x-amz-*` here and not
+   * in the request.
    */
   headers: Readonly<Record<string, string>>
   /** Signs chunks and trailers. */
   signingKey: Buffer
 }
 
-/** How far the clock of a client may be off, in seconds. */
+/** The largest accepted difference of a client's clock, in seconds. */
 const MAX_SKEW = 900
 
 /**
- * Throws what S3 answers when the time, the signature or what it covers is not right. `now` is unix seconds. A key is good
- * for a day, so a caller that checks many signatures passes a `keyOf` that caches.
+ * Throws the S3 error for a wrong time, signature or coverage. `now` is unix seconds. A signing key is valid for a day,
+ * so a caller that checks many signatures passes a `keyOf` that caches.
  */
 export function checkSignature(
   head: S3Head,
@@ -57,7 +57,7 @@ function readHeaders({ headers }: S3Head): Headers {
 function requireTime({ form, scope, requestTime, expiresIn }: Authorization, now: number): void {
   if (!formatAmzDate(requestTime).startsWith(scope.date)) {
     const code = form === 'header' ? 'AuthorizationHeaderMalformed' : 'AuthorizationQueryParametersError'
-    throw s3Error(code, `the date of the credential, ${scope.date}, is not that of the request`)
+    throw s3Error(code, `the date of the credential, ${scope.date}, is not the date of the request`)
   }
   if (expiresIn === null) {
     if (Math.abs(now - requestTime) <= MAX_SKEW) return
@@ -75,7 +75,7 @@ function requireTime({ form, scope, requestTime, expiresIn }: Authorization, now
     )
   }
   if (now > requestTime + expiresIn) {
-    throw s3Error('AccessDenied', 'Request has expired', 'make a new presigned URL')
+    throw s3Error('AccessDenied', 'Request has expired', 'create a new presigned URL')
   }
 }
 
@@ -96,7 +96,7 @@ export const deriveSigningKey: SigningKeyOf = (secret, { scope }) => {
   return steps.reduce<Buffer>((key, step) => hmacSha256(key, step), Buffer.from(`AWS4${secret}`))
 }
 
-/** The scope as signatures name it, and as chunk signatures repeat it. */
+/** The scope as it is signed, and as chunk signatures repeat it. */
 export function scopeText({ scope }: Pick<Authorization, 'scope'>): string {
   return `${scope.date}/${scope.region}/${scope.service}/aws4_request`
 }
@@ -128,8 +128,9 @@ function matches(
 }
 
 /**
- * Some clients sign another spelling of a request than they send: the path in full percent-encoding where they send `(` or
- * `%c3`, and repeated headers with `,` where Node and proxies join them with `, `. All spellings mean the same request.
+ * Some clients sign another spelling of a request than they send: the path in full percent-encoding where they send `(`
+ * or `%c3`, and repeated headers with `,` where Node and proxies join them with `, `. All spellings mean the same
+ * request.
  */
 function* spellings({ path, parameters }: Target, headers: Headers, authorization: Authorization): Generator<string> {
   const values = authorization.signedHeaders.map((name) => [name, fold(headers[name] ?? '')] as const)
@@ -161,7 +162,7 @@ function withHoisted(headers: Headers, { parameters }: Target, { form }: Authori
   return Object.assign(all, headers)
 }
 
-/** As Node reads headers: each byte is one character. */
+/** The form in which Node reads headers: each byte is one character. */
 function asHeader(value: string): string {
   return /^[ -~]*$/.test(value) ? value : Buffer.from(value).toString('latin1')
 }
@@ -169,7 +170,7 @@ function asHeader(value: string): string {
 function mismatch({ host = '' }: Headers) {
   return s3Error(
     'SignatureDoesNotMatch',
-    'the signature does not match the request as it arrived, or the secret is another one',
+    'the signature does not match the received request, or the secret is wrong',
     `check the secret; a proxy must not change the path, the query or the Host, which arrived as ${host.slice(0, 200)}`,
   )
 }

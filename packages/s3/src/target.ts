@@ -15,7 +15,7 @@ export interface Target {
 }
 
 export function readTarget(target: string): Target {
-  // Requests to a proxy name the whole URL (RFC 9112, 3.2.2). It is never signed.
+  // Requests to a proxy contain the whole URL (RFC 9112, 3.2.2). It is never signed.
   const origin = /^https?:\/\/[^/?]*/i.exec(target)?.[0] ?? ''
   const [path, query] = cut(target.slice(origin.length), '?')
   const pairs = query.split('&').filter((pair) => pair !== '')
@@ -33,7 +33,7 @@ function decodeQuery(text: string): string {
   return decoded
 }
 
-/** What clients sign as the query: in full percent-encoding, sorted, and with `=` also where there is no value. */
+/** The signed form of the query: in full percent-encoding, sorted, and with `=` even without a value. */
 export function canonicalQuery(parameters: readonly Parameter[]): string {
   return parameters
     .map(({ name, value }) => [encode(name), encode(value)] as const)
@@ -46,7 +46,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The path in the encoding of signatures, whatever encoding it was sent in. */
+/** The path in the encoding of signatures, whatever encoding was sent. */
 export function encodePath(path: string): string {
   return path.split('/').map(reencode).join('/')
 }
@@ -56,7 +56,7 @@ function reencode(segment: string): string {
   return decoded === null ? segment : encode(decoded)
 }
 
-/** Percent encoding of all but the unreserved characters of RFC 3986. */
+/** Percent-encodes all but the unreserved characters of RFC 3986. */
 export function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }

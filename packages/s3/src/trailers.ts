@@ -6,25 +6,25 @@ import { type S3Error, s3Error } from './errors.ts'
 
 const SIGNATURE = 'x-amz-trailer-signature'
 
-/** The values of exactly the announced trailers. Without `signatures` no signature may follow them. */
+/** The values of exactly the announced trailers. Without `signatures` no signature may follow. */
 export function readTrailers(
   text: string,
   announced: readonly string[],
   signatures: ChunkSignatures | null,
 ): Map<string, string> {
   const trailers = new Map<string, string>()
-  // minio-go ends lines with LF alone, and has empty lines before the signature and at the end.
+  // minio-go ends lines with LF only, and adds empty lines before the signature and at the end.
   for (const line of text.split(/\r?\n/)) {
     if (line === '') continue
     const at = line.indexOf(':')
     const name = line.slice(0, Math.max(at, 0)).toLowerCase()
     const isExpected = announced.includes(name) || (signatures && name === SIGNATURE)
     if (!isExpected) throw malformed('something other than the announced trailers follows the last chunk')
-    if (trailers.has(name)) throw malformed(`${name} is there twice`)
+    if (trailers.has(name)) throw malformed(`${name} is repeated`)
     trailers.set(name, line.slice(at + 1).replace(/^[ \t]+|[ \t]+$/g, ''))
   }
   const missing = announced.find((name) => !trailers.has(name))
-  if (missing !== undefined) throw malformed(`${missing} was announced and is missing`)
+  if (missing !== undefined) throw malformed(`${missing} was announced but is missing`)
   if (signatures) checkSignature(trailers, signatures)
   return trailers
 }

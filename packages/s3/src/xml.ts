@@ -1,5 +1,5 @@
-// XML of requests and answers, the small part of it that S3 uses: elements and text. What a client has no reason to send
-// (document types, entities of its own, processing instructions) is refused.
+// XML of requests and responses, limited to what S3 uses: elements and text. Constructs that no client needs (document
+// types, custom entities, processing instructions) are rejected.
 
 import { fromUtf8 } from '@svc/protocol/bytes'
 import { type S3Error, s3Error } from './errors.ts'
@@ -8,7 +8,7 @@ import { encode } from './target.ts'
 export interface XmlElement {
   /** Without the prefix of a namespace. */
   name: string
-  /** All text directly inside. */
+  /** All text directly inside the element. */
   text: string
   children: readonly XmlElement[]
 }
@@ -20,7 +20,7 @@ export interface XmlLimits {
 
 const MAX_DEPTH = 8
 
-/** The root element; throws `MalformedXML`. Attributes are read and forgotten. */
+/** The root element; throws `MalformedXML`. Attributes are ignored. */
 export function readXml(bytes: Uint8Array, limits: XmlLimits): XmlElement {
   if (bytes.length > limits.bytes) throw malformed(`it has more than ${limits.bytes} bytes`)
   const text = fromUtf8(bytes)
@@ -60,7 +60,7 @@ class Reader {
     const [root] = document.children
     if (open.length > 1) throw malformed('an element is not closed')
     if (!root || document.children.length > 1 || document.text.trim() !== '')
-      throw malformed('it has not one root element')
+      throw malformed('it does not have exactly one root element')
     return root
   }
 
@@ -77,7 +77,7 @@ class Reader {
       const element: Open = { name: localName(start[1] as string), text: '', children: [] }
       parent.children.push(element)
       if (start[2] === '/') return
-      if (open.push(element) > MAX_DEPTH + 1) throw malformed('its elements are nested too deep')
+      if (open.push(element) > MAX_DEPTH + 1) throw malformed('its elements are nested too deeply')
       return
     }
     const end = this.#match(END_TAG)
@@ -88,7 +88,7 @@ class Reader {
     }
     const data = this.#match(CDATA)
     if (data) parent.text += data[1]
-    else if (!this.#match(COMMENT)) throw malformed('it has something that is no element and no text')
+    else if (!this.#match(COMMENT)) throw malformed('it has something other than elements and text')
   }
 
   #match(pattern: RegExp): RegExpExecArray | null {
@@ -127,11 +127,11 @@ export function childrenOf({ children }: XmlElement, name: string): XmlElement[]
 /** The text of the only child of that name; null when there is none. */
 export function textOf(element: XmlElement, name: string): string | null {
   const [child, second] = childrenOf(element, name)
-  if (second) throw malformed(`${name} is there twice`)
+  if (second) throw malformed(`${name} is repeated`)
   return child?.text ?? null
 }
 
-/** Content that is written already. Long lists are, which takes a third of the time. */
+/** Content that is already XML. Long lists use it, which takes a third of the time. */
 export class WrittenXml {
   readonly text: string
 
@@ -179,11 +179,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
-  // Readers turn a plain one into a line feed.
+  // Readers turn an unescaped one into a line feed.
   '\r': '&#13;',
 }
 
-/** Characters that XML cannot hold become U+FFFD. */
+/** Characters that XML cannot contain become U+FFFD. */
 function escapeText(text: string): string {
   if (!/[^ !#-%'-;=?-~]/.test(text)) return text
   const escaped = text.replace(/[&<>"\r]/g, (char) => ESCAPES[char] as string)
@@ -193,11 +193,11 @@ function escapeText(text: string): string {
 const EVERY_NOT_XML = new RegExp(NOT_XML, 'g')
 
 /**
- * A key as a list writes it: with `encoding-type=url` its UTF-8 in percent encoding, with `/` as it is. Without, a key
- * that XML cannot hold is an error: in its place a client would read, and delete, another one.
+ * A key in a list: with `encoding-type=url` its UTF-8 in percent-encoding, with `/` unchanged. Without, a key that XML
+ * cannot contain is an error: a client would read, and delete, another key in its place.
  */
 export function encodeKey(key: string, encodingType: 'url' | null): string {
   if (encodingType === 'url') return encode(key).replaceAll('%2F', '/')
   if (!NOT_XML.test(key)) return key
-  throw s3Error('InvalidArgument', 'the list has a key that XML cannot hold', 'list with encoding-type=url')
+  throw s3Error('InvalidArgument', 'the list has a key that XML cannot represent', 'list with encoding-type=url')
 }

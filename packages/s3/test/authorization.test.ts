@@ -70,7 +70,7 @@ describe('the header form', () => {
     ['a field missing', [`AWS4-HMAC-SHA256 Credential=${CREDENTIAL}, Signature=${SIGNATURE}`]],
     ['a field twice', [`${header()}, Signature=${SIGNATURE}`]],
     ['another algorithm', [header({ algorithm: 'AWS4-HMAC-SHA512' })]],
-    ['a credential that is none', [...credentials, ...foreign].map((credential) => header({ credential }))],
+    ['an invalid credential', [...credentials, ...foreign].map((credential) => header({ credential }))],
     ['headers twice', ['host;host', 'host;;x-amz-date'].map((signedHeaders) => header({ signedHeaders }))],
     ['host not signed', ['Host', 'x-amz-date'].map((signedHeaders) => header({ signedHeaders }))],
     ['a short signature', [SIGNATURE.slice(2), 'g'.repeat(64)].map((signature) => header({ signature }))],
@@ -104,25 +104,25 @@ describe('the query form', () => {
     ['X-Amz-SignedHeaders', ['x-amz-date']],
     ['X-Amz-Signature', ['']],
     ['X-Amz-Algorithm', ['none']],
-  ])('T-93 with a wrong %s, or with one twice, it is AuthorizationQueryParametersError', (name, values) => {
+  ])('T-93 a wrong or repeated %s is AuthorizationQueryParametersError', (name, values) => {
     const twice = ['&X-Amz-Expires=600000', '&X%2DAmz-Expires=600000'].map((rest) => presigned({}, rest))
     for (const one of [...values.map((value) => presigned({ [name]: value })), ...twice])
       expect(codeOf(one), one.target).toBe('AuthorizationQueryParametersError')
   })
 
-  it('T-93 a query that is not UTF-8 is refused', () => {
+  it('T-93 a query that is not UTF-8 is rejected', () => {
     for (const rest of ['&a=%ff', '&a=%', '&%zz']) expect(codeOf(presigned({}, rest))).toBe('InvalidURI')
   })
 })
 
 describe('other ways to sign', () => {
-  it('T-93 no signature, two of them, and a very long session token are refused', () => {
+  it('T-93 a missing or second signature and a very long session token are rejected', () => {
     expect(codeOf(head(undefined))).toBe('AccessDenied')
     expect(codeOf({ ...presigned(), headers: head(header()).headers })).toBe('InvalidArgument')
     expect(codeOf(head(header(), { 'x-amz-security-token': 'a'.repeat(4097) }))).toBe('InvalidToken')
   })
 
-  it('T-93 signatures of version 2 and 4A are refused by name', () => {
+  it('T-93 signatures of version 2 and 4A are rejected by name', () => {
     const old = [head('AWS AKIA1:c2ln'), { ...head(undefined), target: '/b/k?AWSAccessKeyId=A&Expires=1&Signature=s' }]
     for (const one of old) expect(() => readAuthorization(one)).toThrow('version 2')
     const ecdsa = 'AWS4-ECDSA-P256-SHA256'
@@ -132,10 +132,10 @@ describe('other ways to sign', () => {
   })
 })
 
-describe('how the body is sent', () => {
+describe('the payload form', () => {
   const read = (text: string) => readAuthorization(head(header(), { 'x-amz-content-sha256': text })).payload
 
-  it('ADD-41 the forms of x-amz-content-sha256', () => {
+  it('ADD-41 all forms of x-amz-content-sha256 are read', () => {
     const hash = 'AB'.repeat(32)
     expect(read(hash)).toEqual({ text: hash, kind: 'hashed', sha256: hash.toLowerCase() })
     expect(read('STREAMING-AWS4-HMAC-SHA256-PAYLOAD')).toMatchObject({ isSigned: true, hasTrailer: false })
@@ -155,7 +155,7 @@ describe('how the body is sent', () => {
     expect(codeOf(head(header(), { 'x-amz-content-sha256': text }))).toBe(code)
   })
 
-  it('T-93 a signed request without it is refused', () => {
+  it('T-93 a signed request without it is rejected', () => {
     const { 'x-amz-content-sha256': _, ...headers } = head(header()).headers
     expect(codeOf({ ...head(header()), headers })).toBe('InvalidRequest')
   })

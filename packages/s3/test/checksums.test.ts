@@ -18,7 +18,7 @@ function checksum(algorithm: ChecksumAlgorithm | 'md5', ...pieces: Uint8Array[])
   return running.digest()
 }
 
-/** By the definition: one bit at a time. */
+/** The definition of a CRC: one bit at a time. */
 function slowCrc(algorithm: CrcAlgorithm, bytes: Uint8Array): string {
   const width = algorithm === 'crc64nvme' ? 64 : 32
   const polynomial = { crc32: 0xedb88320n, crc32c: 0x82f63b78n, crc64nvme: 0x9a6c9329ac4bc9b5n }[algorithm]
@@ -42,11 +42,11 @@ describe('CRCs', () => {
     ['crc32', 'cbf43926'],
     ['crc32c', 'e3069283'],
     ['crc64nvme', 'ae8b14860a799888'],
-  ])('ADD-41 the published check value of %s', (algorithm, hex) => {
+  ])('ADD-41 %s has its published check value', (algorithm, hex) => {
     expect(checksum(algorithm, Buffer.from('123456789'))).toBe(toBase64(hex))
   })
 
-  it.each(CRCS)('ADD-41 %s is that of the definition, however the bytes are cut', (algorithm) => {
+  it.each(CRCS)('ADD-41 %s follows its definition, however the bytes are split', (algorithm) => {
     fc.assert(
       fc.property(fc.array(bytes, { maxLength: 4 }), (pieces) => {
         expect(checksum(algorithm, ...pieces)).toBe(slowCrc(algorithm, Buffer.concat(pieces)))
@@ -67,7 +67,7 @@ describe('CRCs', () => {
 })
 
 describe('uploads in parts', () => {
-  it.each(CRCS)('ADD-41 %s of a whole object follows from those of its parts', (algorithm) => {
+  it.each(CRCS)('ADD-41 %s of a whole object follows from the checksums of its parts', (algorithm) => {
     fc.assert(
       fc.property(fc.array(bytes, { maxLength: 6 }), (parts) => {
         const known = parts.map((part) => ({ checksum: checksum(algorithm, part), size: part.length }))
@@ -85,7 +85,7 @@ describe('uploads in parts', () => {
     )
   })
 
-  it('ADD-41 a composite checksum is that of the checksums, with their number', () => {
+  it('ADD-41 a composite checksum covers the checksums and their number', () => {
     const parts = [Buffer.from('one'), Buffer.from('two')].map((part) => createHash('sha256').update(part).digest())
     const whole = createHash('sha256').update(Buffer.concat(parts)).digest('base64')
     const texts = parts.map((part) => part.toString('base64'))
@@ -94,7 +94,7 @@ describe('uploads in parts', () => {
 })
 
 describe('headers', () => {
-  it('ADD-41 the checksum of a request, also a composite one', () => {
+  it('ADD-41 the checksum of a request is read, even a composite one', () => {
     expect(readChecksums({ host: 'a', 'x-amz-checksum-crc32': 'AAAAAA==' })).toEqual({ crc32: 'AAAAAA==' })
     expect(readChecksums({ 'x-amz-checksum-crc32': 'AAAAAA==-3' })).toEqual({ crc32: 'AAAAAA==-3' })
     const about = {
@@ -105,7 +105,7 @@ describe('headers', () => {
     expect(readChecksums(about)).toEqual({})
   })
 
-  it('T-93 what is not a CRC32, or of an unknown algorithm, is refused', () => {
+  it('T-93 a malformed CRC32 or an unknown algorithm is rejected', () => {
     const values = ['', '=', 'AAAAAA', 'AAAAAB==', 'AAAAAA== ', 'AAAAAAAA', '-1', 'AAAAAA==-', 'AAAAAA==-1-1']
     for (const value of [...values, 'constructor']) {
       const invalid = expect.objectContaining({ code: 'InvalidRequest' })

@@ -42,7 +42,7 @@ function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** The bytes as a body arrives: in buffers of these lengths, again and again. */
+/** The body in buffers of these lengths, repeated as needed. */
 export async function* arriving(bytes: Buffer, lengths: readonly number[] = [65_536]): AsyncGenerator<Buffer> {
   for (let at = 0, i = 0; at < bytes.length; i++) {
     const length = lengths[i % lengths.length] as number

@@ -8,7 +8,7 @@ import { encodeBody } from './chunked-body.ts'
 import { codeOf, collect, crc32Of, open, SIGNED, SIGNED_TRAILER, UNSIGNED_TRAILER } from './open-body.ts'
 import { check, sign } from './signing.ts'
 
-describe('framing that lies', () => {
+describe('malformed framing', () => {
   const unsigned = (size: number) => ({
     'x-amz-content-sha256': UNSIGNED_TRAILER,
     'x-amz-decoded-content-length': String(size),
@@ -20,10 +20,10 @@ describe('framing that lies', () => {
   const whole = '5\r\nhello\r\n0\r\n'
 
   it.each<[code: string, bodies: string[]]>([
-    // Also with the lines of minio-go, and without the empty one at the end.
+    // Including the lines of minio-go, without the empty one at the end.
     ['accepted', [`5\r\nhello\r\n${end}`, `0005\r\nhello\r\n00${end}`]],
     ['accepted', [`${whole}${trailer.replace('\r', '')}\r\n\r\n`, `${whole}${trailer}`]],
-    // Lengths that are none, or not those of the chunks.
+    // Lengths that are invalid, or do not match the chunks.
     [
       'InvalidRequest',
       ['-5', '0x5', '+5', ' 5', '5.0', '', 'f'.repeat(16)].map((length) => `${length}\r\nhello\r\n${end}`),
@@ -32,7 +32,7 @@ describe('framing that lies', () => {
     ['InvalidRequest', [`5\r\nhell\r\n${end}`, `4\r\nhello\r\n${end}`, `5;a=b\r\nhello\r\n${end}`]],
     ['InvalidRequest', ['5\nhello\r\n', '5\r\nhello\n', '5\rhello\r\n', '5\r\nhello'].map((chunk) => chunk + end)],
     ['IncompleteBody', [`4\r\nhell\r\n${end}`, '5\r\nhello\r\n', '']],
-    // Trailers that are missing, too many, or none.
+    // Missing, unexpected and invalid trailers.
     ['MalformedTrailerError', ['', `${trailer}${trailer}`].map((lines) => `${whole}${lines}\r\n`)],
     ['MalformedTrailerError', ['x-amz-acl:public-read', 'hello'].map((line) => `${whole}${trailer}${line}\r\n\r\n`)],
     ['MalformedTrailerError', [`${whole}${trailer}x-amz-trailer-signature:00\r\n\r\n`]],
@@ -88,7 +88,7 @@ describe('framing that lies', () => {
     expect(await codeOf(open(headers, minio))).toBe('accepted')
   })
 
-  it('T-93 very many very short chunks are refused long before the end', async () => {
+  it('T-93 very many very short chunks are rejected long before the end', async () => {
     let read = 0
     async function* endless() {
       for (;;) {
@@ -102,7 +102,7 @@ describe('framing that lies', () => {
     expect(read).toBe(2)
   })
 
-  it('T-93 short chunks leave as few pieces as the body arrived in', async () => {
+  it('T-93 short chunks produce no more pieces than the body arrived in', async () => {
     const chunks = Array.from({ length: 1000 }, () => randomBytes(300))
     const whole = Buffer.concat(chunks)
     const headers = { ...unsigned(whole.length) }
@@ -143,7 +143,7 @@ describe('made-up bodies', async () => {
     whole,
   ]
 
-  /** The bytes, or the code of the refusal. */
+  /** The bytes, or the code of the error. */
   async function read(form: number, pieces: readonly Buffer[]): Promise<Buffer | string> {
     async function* arriving() {
       yield* pieces
@@ -168,9 +168,9 @@ describe('made-up bodies', async () => {
         async rule(input, cut) {
           const [form, body] = [(input[0] ?? 0) % forms.length, input.subarray(1)]
           const accepted = await read(form, [body])
-          mustEqual(await read(form, cut(body)), accepted, 'a body is another one when it arrives in other pieces')
+          mustEqual(await read(form, cut(body)), accepted, 'a body reads differently in other pieces')
           // An unsigned body is protected by its checksum and its length.
-          must(typeof accepted === 'string' || accepted.equals(whole), 'takes bytes that were not signed')
+          must(typeof accepted === 'string' || accepted.equals(whole), 'accepts bytes that were not signed')
         },
       }),
     ).toBeNull()

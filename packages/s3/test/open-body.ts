@@ -1,4 +1,4 @@
-// Signed uploads, opened as a server opens them.
+// Signed uploads, opened the way a server opens them.
 
 import { crc32 } from 'node:zlib'
 import { openPayload, type Payload } from '../src/payload.ts'
@@ -21,7 +21,7 @@ export async function collect({ bytes }: Payload): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** A PUT with these headers, and what its body becomes. */
+/** A PUT with these headers, and the outcome of its body. */
 export async function open(
   headers: Record<string, string>,
   body: Buffer | ((seed: string) => Promise<Buffer>),

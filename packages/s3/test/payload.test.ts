@@ -6,7 +6,7 @@ import { arriving, encodeBody } from './chunked-body.ts'
 import { codeOf, collect, crc32Of, open, SIGNED, SIGNED_TRAILER, UNSIGNED_TRAILER } from './open-body.ts'
 import { ACCESS_KEY_ID, check, presign, SCOPE, sign } from './signing.ts'
 
-describe('the examples of the documentation of AWS', () => {
+describe("the examples in AWS's documentation", () => {
   const a = (length: number) => 'a'.repeat(length)
 
   async function read(headers: Record<string, string>, signature: string, body: string): Promise<Buffer> {
@@ -22,7 +22,7 @@ describe('the examples of the documentation of AWS', () => {
     return collect(openPayload(head, check(head), arriving(Buffer.from(body))))
   }
 
-  it('T-93 ADD-41 signed chunks', async () => {
+  it('T-93 ADD-41 signed chunks are accepted', async () => {
     const headers = {
       'content-encoding': 'aws-chunked',
       'content-length': '66824',
@@ -40,7 +40,7 @@ describe('the examples of the documentation of AWS', () => {
     expect(await read(headers, seed, body)).toEqual(Buffer.from(a(66_560)))
   })
 
-  it('T-93 ADD-41 signed chunks and a trailer', async () => {
+  it('T-93 ADD-41 signed chunks and a trailer are accepted', async () => {
     const headers = {
       'content-encoding': 'aws-chunked',
       'x-amz-content-sha256': SIGNED_TRAILER,
@@ -68,7 +68,7 @@ const arrivals = fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1, max
 
 describe('any bytes', () => {
   it.each([SIGNED, SIGNED_TRAILER, UNSIGNED_TRAILER])(
-    'T-93 ADD-41 arrive whole as %s, however they arrive',
+    'T-93 ADD-41 arrive complete as %s, however they are split',
     async (form) => {
       await fc.assert(
         fc.asyncProperty(chunkLists, arrivals, async (chunks, lengths) => {
@@ -94,7 +94,7 @@ describe('any bytes', () => {
     },
   )
 
-  it('T-93 with one bit of a signed body changed are refused', async () => {
+  it('T-93 are rejected with one changed bit of a signed body', async () => {
     const chunks = [Buffer.from('first chunk'), Buffer.from('second')]
     const headers = {
       'x-amz-content-sha256': SIGNED_TRAILER,
@@ -104,7 +104,7 @@ describe('any bytes', () => {
     const trailers = [`x-amz-checksum-crc32:${crc32Of(Buffer.concat(chunks))}`]
     const body = async (seed: string) => encodeBody({ chunks, trailers, seed })
     const { length } = await body('0'.repeat(64))
-    // The empty line at the end is not signed, and says nothing.
+    // The empty line at the end is not signed and carries no information.
     for (let at = 0; at < length - 4; at++) {
       const changed = async (seed: string) => {
         const bytes = await body(seed)
@@ -115,7 +115,7 @@ describe('any bytes', () => {
     }
   })
 
-  it('T-93 cut off anywhere before their last line are refused', async () => {
+  it('T-93 are rejected when truncated anywhere before their last line', async () => {
     const chunks = [Buffer.from('first chunk'), Buffer.from('second')]
     const headers = { 'x-amz-content-sha256': SIGNED, 'x-amz-decoded-content-length': '17' }
     const { length } = await encodeBody({ chunks, seed: '0'.repeat(64) })
@@ -133,25 +133,29 @@ describe('heads that contradict themselves', () => {
 
   it.each<[string, Record<string, string>, string]>([
     ['chunks without a decoded length', { 'x-amz-content-sha256': SIGNED }, 'MissingContentLength'],
-    ['a decoded length that is none', { ...signed, 'x-amz-decoded-content-length': '-1' }, 'InvalidArgument'],
+    ['an invalid decoded length', { ...signed, 'x-amz-decoded-content-length': '-1' }, 'InvalidArgument'],
     ['a decoded length twice', { ...signed, 'x-amz-decoded-content-length': '5, 5' }, 'InvalidArgument'],
     ['a trailer form without a trailer', trailing, 'InvalidRequest'],
     ['a trailer in a form without', { ...signed, 'x-amz-trailer': 'x-amz-checksum-crc32' }, 'InvalidRequest'],
-    ['a trailer that is no checksum', { ...trailing, 'x-amz-trailer': 'x-amz-meta-a' }, 'InvalidRequest'],
-    ['a checksum before and behind', { ...trailing, ...crc, 'x-amz-trailer': 'x-amz-checksum-sha1' }, 'InvalidRequest'],
+    ['a trailer that is not a checksum', { ...trailing, 'x-amz-trailer': 'x-amz-meta-a' }, 'InvalidRequest'],
+    [
+      'a checksum before and after the body',
+      { ...trailing, ...crc, 'x-amz-trailer': 'x-amz-checksum-sha1' },
+      'InvalidRequest',
+    ],
     ['two checksums', { ...crc, 'x-amz-checksum-crc32c': 'AAAAAA==' }, 'InvalidRequest'],
-    ['a checksum that is no base64', { 'x-amz-checksum-crc32': 'AAAAAA' }, 'InvalidRequest'],
+    ['a checksum that is not base64', { 'x-amz-checksum-crc32': 'AAAAAA' }, 'InvalidRequest'],
     ['a checksum of another length', { 'x-amz-checksum-sha256': 'AAAAAA==' }, 'InvalidRequest'],
     ['an unknown checksum', { 'x-amz-checksum-xxhash64': 'AAAAAA==' }, 'NotImplemented'],
     ['an algorithm without its checksum', { 'x-amz-sdk-checksum-algorithm': 'CRC32' }, 'InvalidRequest'],
     ['an algorithm with another checksum', { ...crc, 'x-amz-sdk-checksum-algorithm': 'SHA1' }, 'InvalidRequest'],
-    ['a Content-MD5 that is none', { 'content-md5': 'AAAA' }, 'InvalidDigest'],
+    ['an invalid Content-MD5', { 'content-md5': 'AAAA' }, 'InvalidDigest'],
   ])('T-93 %s', async (_, headers, code) => {
     expect(await codeOf(open(headers, Buffer.alloc(0)))).toBe(code)
   })
 })
 
-describe('what the client says about the bytes', () => {
+describe("the client's claims about the bytes", () => {
   const body = Buffer.from('hello')
   const digest = (algorithm: string) => createHash(algorithm).update(body).digest('base64')
   const hex = createHash('sha256').update(body).digest('hex')
@@ -177,7 +181,7 @@ describe('what the client says about the bytes', () => {
     expect(await codeOf(open(headers, body))).toBe(code)
   })
 
-  it('T-93 the checksum of no bytes in a presigned URL is refused with the setting that avoids it', async () => {
+  it('T-93 the checksum of an empty body in a presigned URL is rejected with the setting that avoids it', async () => {
     const headers = { 'x-amz-checksum-crc32': 'AAAAAA==', 'x-amz-sdk-checksum-algorithm': 'CRC32' }
     const head = await presign({ method: 'PUT', headers })
     await expect(collect(openPayload(head, check(head), arriving(body)))).rejects.toMatchObject({
@@ -187,7 +191,7 @@ describe('what the client says about the bytes', () => {
     expect(await collect(openPayload(head, check(head), arriving(Buffer.alloc(0))))).toEqual(Buffer.alloc(0))
   })
 
-  it('ADD-41 the checksum of an object is not taken for that of the list of its parts', async () => {
+  it('ADD-41 the checksum of an object is not compared with the list of its parts', async () => {
     const headers = { ...unsigned, 'x-amz-checksum-crc32': 'AAAAAA==', 'x-amz-checksum-type': 'FULL_OBJECT' }
     const head = await sign({ method: 'POST', query: { uploadId: 'u' }, headers })
     expect(await collect(openPayload(head, check(head), arriving(body)))).toEqual(body)

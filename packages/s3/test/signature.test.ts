@@ -22,7 +22,7 @@ function example(head: Partial<S3Head>, signature: string): S3Head {
 const PRESIGNED = `/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${ACCESS_KEY_ID}%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=${DATE}&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404`
 const PRESIGNED_HEAD: S3Head = { method: 'GET', target: PRESIGNED, headers: { host: HOST } }
 
-describe('the examples of the documentation of AWS', () => {
+describe("the examples in AWS's documentation", () => {
   const put = {
     date: 'Fri, 24 May 2013 00:00:00 GMT',
     'x-amz-storage-class': 'REDUCED_REDUNDANCY',
@@ -58,7 +58,7 @@ describe('the examples of the documentation of AWS', () => {
 })
 
 const segment = fc.string({ unit: 'grapheme', maxLength: 12 })
-// Some characters stay as they are, and are signed as they are.
+// Some characters stay unchanged, and are signed unchanged.
 const requests = fc.record({
   method: fc.constantFrom('GET', 'PUT', 'POST', 'DELETE', 'HEAD'),
   path: fc
@@ -100,7 +100,7 @@ describe('any request that the SDK signs', () => {
     )
   })
 
-  it('T-93 is refused with any byte of its target, a header or its method changed', async () => {
+  it('T-93 is rejected with any changed byte of its target, headers or method', async () => {
     const head = await sign({
       method: 'PUT',
       path: '/bucket/a%20b',
@@ -135,7 +135,7 @@ describe('spellings of one request', () => {
     for (const path of paths) expect(check(await sign({ path }))).toBeTruthy()
   })
 
-  it('T-93 a target that was signed in full encoding may be sent in another one', async () => {
+  it('T-93 a target that was signed in full encoding may be sent in another encoding', async () => {
     const head = await sign({ path: '/bucket/a%281%29%C3%A9', query: { prefix: 'a (1)é', 'x-id': 'GetObject' } })
     const target = '/bucket/a(1)%c3%a9?x-id=GetObject&prefix=a+(1)%c3%a9'
     expect(check({ ...head, target })).toBeTruthy()
@@ -166,7 +166,7 @@ describe('times', () => {
     expect(codes).toEqual(['RequestTimeTooSkewed', 'accepted', 'accepted', 'RequestTimeTooSkewed'])
   })
 
-  it('T-93 a presigned URL works from its time until it expires', () => {
+  it('T-93 a presigned URL is valid from its time until it expires', () => {
     const codes = [-901, -900, 86_400, 86_401].map((offset) => code(() => check(PRESIGNED_HEAD, NOW + offset)))
     expect(codes).toEqual(['AccessDenied', 'accepted', 'accepted', 'AccessDenied'])
     expect(() => check(PRESIGNED_HEAD, NOW + 86_401)).toThrow('Request has expired')
@@ -174,7 +174,7 @@ describe('times', () => {
     expect(code(() => check({ ...PRESIGNED_HEAD, target: longer }))).toBe('SignatureDoesNotMatch')
   })
 
-  it('T-93 the date of the credential is that of the request', async () => {
+  it('T-93 the date of the credential must be the date of the request', async () => {
     const head = await sign({})
     const later = { ...head, headers: { ...head.headers, 'x-amz-date': '20130525T000000Z' } }
     expect(code(() => check(later, NOW + 86_400))).toBe('AuthorizationHeaderMalformed')
@@ -182,7 +182,7 @@ describe('times', () => {
     expect(code(() => check({ ...PRESIGNED_HEAD, target }))).toBe('AuthorizationQueryParametersError')
   })
 
-  it('T-93 the header Date is read where x-amz-date is missing', () => {
+  it('T-93 the header Date is read when x-amz-date is missing', () => {
     const head = example({}, '0'.repeat(64))
     const { 'x-amz-date': _, ...headers } = head.headers
     const dated = { ...head, headers: { ...headers, date: 'Fri, 24 May 2013 00:00:00 GMT' } }
@@ -190,8 +190,8 @@ describe('times', () => {
   })
 })
 
-describe('what a signature has to cover', () => {
-  it('T-93 every x-amz- header, also beside a presigned URL', async () => {
+describe('the required coverage of a signature', () => {
+  it('T-93 every x-amz- header must be signed, even with a presigned URL', async () => {
     const head = await sign({})
     for (const one of [head, PRESIGNED_HEAD]) {
       expect(() => check({ ...one, headers: { ...one.headers, 'x-amz-copy-source': '/other/key' } })).toThrow(
@@ -200,7 +200,7 @@ describe('what a signature has to cover', () => {
     }
   })
 
-  it('T-93 a secret of its own, and names of headers that objects have anyway', async () => {
+  it('T-93 another secret, and a header named like an object property, are rejected', async () => {
     const head = await sign({})
     expect(() => check(head, NOW, 'another secret')).toThrow(expect.objectContaining({ code: 'SignatureDoesNotMatch' }))
     const authorization = String(head.headers.authorization).replace('SignedHeaders=', 'SignedHeaders=constructor;')
@@ -236,7 +236,7 @@ it('T-129 T-52 no made-up input breaks the rules of S3 signatures', async () => 
         if (!head || !signed) return
         const { signedHeaders } = signed.authorization
         const isGenuine = genuine.some((one) => meaningOf(one, signedHeaders) === meaningOf(head, signedHeaders))
-        must(isGenuine, 'takes a request that was not signed')
+        must(isGenuine, 'accepts a request that was not signed')
         mustEqual(Object.getPrototypeOf(signed.headers), null, 'headers have a prototype')
       },
     }),
@@ -253,7 +253,7 @@ function headIn(value: unknown): S3Head | null {
   return { method, target, headers }
 }
 
-/** All that a signature protects, in one spelling. */
+/** Everything that a signature protects, in one spelling. */
 function meaningOf({ method, target, headers }: S3Head, signedHeaders: readonly string[]): string {
   const { path, parameters } = readTarget(target)
   const values = signedHeaders.map((name) => [

@@ -1,4 +1,4 @@
-// Requests signed by the library that AWS's own SDK signs with.
+// Requests signed by the library that AWS's own SDK uses.
 
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
@@ -61,7 +61,7 @@ export async function presign(request: Unsigned, expiresIn = 3600): Promise<S3He
   )
 }
 
-/** A signature of the key that signs requests, as chunks and trailers have them. */
+/** A signature by the request's signing key, as in chunks and trailers. */
 export function signText(text: string): Promise<string> {
   return signerOf({}).sign(text, { signingDate: dateOf({}) })
 }
@@ -93,7 +93,9 @@ function requestOf({ method = 'GET', path = '/', query = {}, headers = {} }: Uns
   return { method, protocol: 'https:', hostname, path, query, headers: { host: hostname, ...headers } }
 }
 
-/** What the server sees: names in lower case, each byte of a value as one character, and the query as text. */
+/**
+ * The request as the server sees it: names in lower case, each byte of a value as one character, and the query as text.
+ */
 function headOf({ method, path, query = {}, headers }: SmithyRequest): S3Head {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     [value ?? ''].flat().map((one) => `${encodeURIComponent(name)}=${encodeURIComponent(one)}`),

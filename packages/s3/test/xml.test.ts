@@ -15,7 +15,7 @@ function read(text: string | Uint8Array, limits = LIMITS): XmlElement {
 const malformed = expect.objectContaining({ code: 'MalformedXML' })
 
 describe('bodies of requests', () => {
-  it('ADD-41 DeleteObjects, with and without a namespace', () => {
+  it('ADD-41 DeleteObjects is read with and without a namespace', () => {
     const objects =
       '<Object><Key>a &amp; b</Key></Object>\n  <Object><Key> c </Key><VersionId/></Object><Quiet>true</Quiet>'
     for (const text of [
@@ -32,7 +32,7 @@ describe('bodies of requests', () => {
     }
   })
 
-  it('ADD-41 the five entities, references to characters, and CDATA', () => {
+  it('ADD-41 the five entities, character references and CDATA are read', () => {
     expect(read('<a>&lt;&gt;&amp;&quot;&apos;&#233;&#xE9;&#x1F600;<![CDATA[<b>&amp;]]></a>').text).toBe(
       '<>&"\'éé😀<b>&amp;',
     )
@@ -44,7 +44,7 @@ describe('bodies of requests', () => {
     ['a document type', ['<!DOCTYPE a><a/>', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>']],
     ['an external entity', ['<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>']],
     ['an unknown entity', ['<a>&nbsp;</a>', '<a>a & b</a>']],
-    ['a reference to no character', ['0', 'xD800', 'x110000', '1'].map((number) => `<a>&#${number};</a>`)],
+    ['a reference to an invalid character', ['0', 'xD800', 'x110000', '1'].map((number) => `<a>&#${number};</a>`)],
     ['a control character', ['<a>\u0001</a>']],
     ['instructions and open comments', ['<a><?php evil ?></a>', '<a><!-- </a>']],
     ['another encoding or version', ['<?xml version="1.0" encoding="UTF-16"?><a/>', '<?xml version="1.1"?><a/>']],
@@ -55,11 +55,11 @@ describe('bodies of requests', () => {
     for (const text of texts) expect(() => read(text), String(text).slice(0, 80)).toThrow(malformed)
   })
 
-  it('T-93 an element that should be there once is there twice', () => {
+  it('T-93 an element that must be unique is rejected when it is repeated', () => {
     expect(() => textOf(read('<a><Key>b</Key><Key>c</Key></a>'), 'Key')).toThrow(malformed)
   })
 
-  it('T-93 text that would keep a reader busy for ever is refused', { tags: ['nightly'] }, () => {
+  it('T-93 text that would take quadratic time is rejected', { tags: ['nightly'] }, () => {
     const limits = { bytes: 2_000_000, elements: 10 }
     // With work in the square of it, the test would time out.
     const n = 600_000
@@ -83,7 +83,7 @@ describe('bodies of requests', () => {
 describe('answers', () => {
   const text = fc.string({ unit: 'binary', maxLength: 20 })
 
-  it('ADD-41 elements in order, arrays repeated, nothing for undefined, and the namespace', () => {
+  it('ADD-41 elements are written in order, arrays repeated, undefined omitted, with the namespace', () => {
     const value = {
       Name: 'a',
       Prefix: '',
@@ -97,13 +97,13 @@ describe('answers', () => {
     expect(writeXml('Error', { Code: 'NoSuchKey' })).toContain('<Error><Code>')
   })
 
-  it('ADD-41 any text is read back, by us and by a library', () => {
+  it('ADD-41 any text is read back, by this reader and by a library', () => {
     const parser = new XMLParser({ parseTagValue: false, trimValues: false })
     fc.assert(
       fc.property(text, (key) => {
         const expected = key
           .toWellFormed()
-          // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 cannot hold these
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 cannot contain these
           .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
         const xml = writeXml('Error', { Key: key })
         expect(textOf(read(xml), 'Key')).toBe(expected)
@@ -113,7 +113,7 @@ describe('answers', () => {
     )
   })
 
-  it('ADD-41 with encoding-type=url any key comes back as it is', () => {
+  it('ADD-41 with encoding-type=url any key is read back unchanged', () => {
     fc.assert(
       fc.property(text, (given) => {
         const key = given.toWellFormed()
@@ -154,12 +154,12 @@ it('T-129 no made-up input breaks the rules of XML', async () => {
         const root = accepted(S3Error, () => readXml(input, MADE_UP_LIMITS))
         if (!root) return
         accepted(S3Error, () => textOf(root, 'Key'))
-        must(countOf(root) <= MADE_UP_LIMITS.elements, 'takes more elements than it may')
+        must(countOf(root) <= MADE_UP_LIMITS.elements, 'accepts more elements than allowed')
         const plain = withoutMixed(root)
         const written = Buffer.from(writeXml(plain.name, contentOf(plain)))
         // Characters that are written as entities take more bytes.
         const again = readXml(written, { ...MADE_UP_LIMITS, bytes: written.length })
-        mustEqual(again, plain, 'what was read is another document when it is written')
+        mustEqual(again, plain, 'a document changes when it is written again')
       },
     }),
   ).toBeNull()
@@ -169,7 +169,7 @@ function countOf({ children }: XmlElement): number {
   return children.reduce((sum, child) => sum + countOf(child), 1)
 }
 
-/** The writer has no text beside elements, and keeps elements of one name together. */
+/** The writer has no text beside elements, and groups elements of one name. */
 function withoutMixed({ name, text, children }: XmlElement): XmlElement {
   const byName = Map.groupBy(children, (child) => child.name)
   const grouped = Object.keys(Object.fromEntries(byName)).flatMap((each) => byName.get(each) ?? [])

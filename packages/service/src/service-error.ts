@@ -1,13 +1,13 @@
-// The one error type that operations throw. Its code determines the status; `service.ts` turns it into a response.
+// The error type that operations throw. Its code determines the status; `service.ts` turns it into a response.
 
 import { ERROR_STATUS, type ErrorBody, type ErrorCode } from '@svc/api/errors'
 
 export interface ErrorExtras {
-  /** What the caller can do next. */
+  /** The caller's next step. */
   hint?: string
   details?: Record<string, unknown>
   headers?: Record<string, string>
-  /** Overrides the status of the code, where one code has two. */
+  /** Overrides the status of the code, for codes with two. */
   status?: number
   cause?: unknown
 }
@@ -45,10 +45,10 @@ export interface InvalidInput {
   msg: string
 }
 
-/** An answer names this many problems, and repeats this much of a text that the client sent. */
+/** A response lists this many problems, and repeats this much of a client's text. */
 const MAX_PROBLEMS = 20
 const MAX_CHARACTERS = 300
-const HINT = 'nothing was changed: correct what `detail` names; /openapi.json has the form of every request'
+const HINT = 'nothing was changed: correct the fields in `detail`; /openapi.json describes every request'
 
 export class ValidationError extends ServiceError {
   override name = 'ValidationError'

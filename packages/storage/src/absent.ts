@@ -1,6 +1,6 @@
-// Asking a provider about many objects: several questions at a time, each about some of the ids.
+// Queries a provider about many objects: several requests at once, each about some of the ids.
 
-/** Runs work on all items, a few at a time. The first failure ends it: no further item is begun. */
+/** Runs work on all items, a few at once. The first failure ends it: no further item is started. */
 export async function forEachParallel<Item>(
   items: Iterable<Item>,
   atOnce: number,
@@ -23,7 +23,7 @@ export function* slices<Item>(items: readonly Item[], length: number): Generator
   for (let at = 0; at < items.length; at += length) yield items.slice(at, at + length)
 }
 
-/** The ids that no question finds. */
+/** The ids that no query finds. */
 export async function absentIds(
   ids: Iterable<string>,
   { idsPerQuestion, questionsAtOnce }: { idsPerQuestion: number; questionsAtOnce: number },

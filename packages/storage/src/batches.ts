@@ -7,9 +7,9 @@ const BATCH_BYTES = 512 * 1024
 const BATCH_CHUNKS = 1024
 
 export interface Batches {
-  /** The next chunks; empty at the end of the source. The source is read up to one batch ahead. */
+  /** The next chunks; empty at the end of the source. Reads at most one batch ahead. */
   take(): Promise<Buffer[]>
-  /** Gives the memory of chunks back at once, where the source allows it. Nobody may use them afterwards. */
+  /** Frees the memory of chunks immediately, if the source allows it. They must not be used afterwards. */
   free(chunks: readonly Buffer[]): void
   /** Stops reading. The source stays paused and undestroyed: its owner may still want to answer through it. */
   release(): void

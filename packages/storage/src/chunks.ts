@@ -5,17 +5,17 @@ import { tooLarge, wrongSize } from './object-rules.ts'
 
 interface ChunkOptions {
   chunkBytes: number
-  /** How many chunks are written at a time. */
+  /** The number of parallel writes. */
   atOnce: number
   declaredSize: number | null
   maxBytes?: number
-  /** Writes the first chunk before any other is begun, and leaves the last one to the caller. */
+  /** Writes the first chunk before any other starts, and leaves the last one to the caller. */
   leavesLast?: boolean
 }
 
 export interface WrittenChunks {
   size: number
-  /** How many chunks were written. */
+  /** The number of written chunks. */
   count: number
   /** The last chunk when it is left to the caller; null when the source was empty. */
   last: Buffer | null

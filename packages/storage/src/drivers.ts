@@ -1,5 +1,5 @@
-// How each provider is configured and opened: one entry for each provider of `packages/api/src/providers.ts`. The code of a
-// driver is loaded only when it is opened.
+// How each provider is configured and opened: one entry for each provider of `packages/api/src/providers.ts`. A
+// driver's code is loaded only when it is opened.
 
 import { isDirect, isSlow, PROVIDERS, type Provider } from '@svc/api/providers'
 import type { Renamed, Setting, Settings, SettingsReader } from '@svc/service/program/config'
@@ -13,11 +13,11 @@ import { readS3BucketSettings, type S3BucketSettings, s3BucketSetting } from './
 import type { SlowStore } from './slow-store.ts'
 
 interface Driver<Configured, Opened> {
-  /** Its name is that of the provider in capitals. */
+  /** The setting is the provider's name in capitals. */
   setting: Setting
   /** Null: not configured. Contains credentials, and is never logged. */
   read(settings: SettingsReader): Configured | null
-  /** Where the files are, without credentials. */
+  /** The location of the files, without credentials. */
   place(configured: Configured): string
   /** With its own timeouts. */
   open(configured: Configured): Promise<Opened>
@@ -104,7 +104,7 @@ export function readProviderSettings(settings: SettingsReader): ProviderSettings
   return Object.fromEntries(PROVIDERS.map((name) => [name, DRIVERS[name].read(settings)])) as ProviderSettings
 }
 
-/** Where the files of a configured provider are, without credentials. */
+/** The location of a configured provider's files, without credentials. */
 export function providerPlace<Name extends Provider>(name: Name, settings: ProviderSettings): string {
   const configured = settings[name]
   return configured ? DRIVERS[name].place(configured) : ''

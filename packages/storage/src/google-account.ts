@@ -15,17 +15,17 @@ export function readServiceAccount({ secret, problem }: ProviderUrl, word: strin
   const text = secret(word)
   if (text === null) return null
   const account = parseAccount(text)
-  if (!account) problem(word, 'the key of a service account: the JSON file that Google makes for one')
+  if (!account) problem(word, 'the key of a service account: the JSON file that Google issues')
   return account
 }
 
-/** Does not say what is wrong: the text is a secret. */
+/** Does not report what is wrong: the text is a secret. */
 function parseAccount(text: string): ServiceAccount | null {
   try {
     const { client_email, private_key, token_uri } = JSON.parse(text)
     createPrivateKey(private_key)
     if (typeof client_email !== 'string' || !client_email.includes('@')) return null
-    // Tokens go with every request: they may not leave this machine unencrypted.
+    // Tokens go with every request: they must not leave this machine unencrypted.
     if (token_uri !== undefined && !isSafeAddress(new URL(token_uri))) return null
     return { client_email, private_key, ...(token_uri && { token_uri }) }
   } catch {

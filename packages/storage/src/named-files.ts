@@ -1,10 +1,10 @@
-// Small files that have names of their own and may be written again, unlike the objects of lockers.
+// Small files with fixed names that may be replaced, unlike the objects of lockers.
 
 export interface NamedFiles {
-  /** Null where there is none. */
+  /** Null when there is no such file. */
   read(name: string): Promise<Uint8Array | null>
-  /** As a whole, and durable when it resolves. A file of the same name is replaced. */
+  /** Written completely, and durable when it resolves. A file of the same name is replaced. */
   write(name: string, bytes: Uint8Array): Promise<void>
-  /** Succeeds also where there is none. */
+  /** Also succeeds when there is no such file. */
   remove(name: string): Promise<void>
 }

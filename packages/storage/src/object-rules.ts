@@ -3,7 +3,7 @@
 import { isHex } from '@svc/protocol/bytes'
 import { type ByteRange, type ObjectFacts, ProviderError } from './provider.ts'
 
-/** An id becomes part of a path or an address, and nothing else may. */
+/** An id becomes part of a path or an address, so no other text is allowed. */
 export function requireObjectId(id: string): string {
   if (!isHex(id, 16)) throw new RangeError('an object id is 32 lowercase hex characters')
   return id
@@ -11,7 +11,7 @@ export function requireObjectId(id: string): string {
 
 /** Ids are random, so this is a mistake of the caller and not a failure of the provider. */
 export function idTaken(cause?: unknown): Error {
-  return new Error('there is an object with this id', { cause })
+  return new Error('an object with this id already exists', { cause })
 }
 
 /** A range that begins after its end is a mistake of the caller; one that exceeds the object is not. */
@@ -20,27 +20,28 @@ export function requireRange({ start, end }: ByteRange, size = Number.POSITIVE_I
   if (end >= size) throw rangePastEnd()
 }
 
-/** The caller has looked up the size of the object: what the provider has now is not what it had then. */
+/** The caller has looked up the size of the object, so the provider's object has changed since. */
 export function rangePastEnd(): ProviderError {
   return new ProviderError('unavailable', 'the range is not within the object')
 }
 
 export function requireSizeAtMost(maxBytes: number, size: number | null): void {
-  if (size !== null && size > maxBytes) throw new RangeError(`the provider accepts ${maxBytes} bytes in one object`)
+  if (size !== null && size > maxBytes)
+    throw new RangeError(`the provider accepts at most ${maxBytes} bytes in one object`)
 }
 
 export function wrongSize(): RangeError {
-  return new RangeError('the source is not of its declared size')
+  return new RangeError('the source does not have its declared size')
 }
 
 export function tooLarge(): RangeError {
-  return new RangeError('the source is larger than it may be')
+  return new RangeError('the source is larger than allowed')
 }
 
 /** The size of an object as headers and documents state it. */
 export function parseSize(text: string | undefined): number {
   if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text)
-  throw new ProviderError('unavailable', 'the provider does not say how long an object is')
+  throw new ProviderError('unavailable', 'the provider does not state the size of an object')
 }
 
 /** `encoding`: as the provider states it. */

@@ -9,15 +9,15 @@ import { type ProviderHealth, watchHealth } from './watch-health.ts'
 /** The providers that a gateway sells. */
 export interface Providers extends ProviderHealth {
   named(name: string): StorageProvider
-  /** The store to which the staged bytes of a slow provider are moved; null for all others. */
+  /** The store for the staged bytes of a slow provider; null for all others. */
   slow(name: string): SlowStore | null
   /** Closes connections. */
   close?(): Promise<void>
 }
 
-/** Where bytes are stored. */
+/** The location of the stored bytes. */
 export interface ProvidersConfig {
-  /** The providers that are sold, and what stores their bytes: a local folder, or the provider's own driver. */
+  /** The providers that are sold, and the stores of their bytes: a local folder, or the provider's own driver. */
   drivers: Partial<Record<Provider, 'local' | 'own'>>
   localFolder: string
   /** Holds the bytes of slow providers until they are delivered; all gateways of one database share it. */
@@ -42,7 +42,7 @@ export async function openProviders({ storage, settings, findRefs, now }: Provid
   const opened = new Map<string, StorageProvider>()
   for (const [name, driver] of Object.entries(storage.drivers)) {
     const provider = driver === 'local' ? local : own.get(name as Provider)
-    if (!provider) throw new Error(`${name} is sold, and nothing stores its bytes: no driver was opened for it`)
+    if (!provider) throw new Error(`${name} is sold, but no driver was opened to store its bytes`)
     opened.set(name, provider)
   }
   return {

@@ -1,34 +1,34 @@
-// One URL says everything about a provider: where it is, its credentials, and options behind the question mark. It is a
-// secret, so problems name the part that is wrong and never show the URL.
+// One URL configures a provider: its address, its credentials, and options after the question mark. It is a secret, so
+// problems name the wrong part and never show the URL.
 
 import { type Range, readInteger, type SettingsReader } from '@svc/service/program/config'
 
 export interface ProviderUrl {
   url: URL
-  /** Names a part in problems: `GCS: redirect`. */
+  /** The name of a part in problems: `GCS: redirect`. */
   name(part: string): string
-  /** An option; its default when it is not given. */
+  /** The value of an option, or its default. */
   option(word: string, fallback?: string): string
-  /** All values of an option that may be given more than once. */
+  /** All values of an option that may be repeated. */
   options(word: string): string[]
   integer(word: string, fallback: number, range: Range): number
   oneOf<const W extends string>(word: string, words: readonly W[]): W
-  /** By value, or with `_file` behind its name the file that holds it. Null when it is not given or cannot be read. */
+  /** A secret by value, or from the file in its `_file` option. Null when it is not given or cannot be read. */
   secret(word: string): string | null
   problem(part: string, meaning: string): void
 }
 
 export interface UrlForm {
   setting: string
-  /** How it begins, as in `s3:`. */
+  /** The beginning of the URL, such as `s3:`. */
   schemes: readonly string[]
-  /** What to write. */
+  /** An example of the whole URL. */
   example: string
-  /** The options that there are; null where others are passed on. */
+  /** All known options; null when others are passed on. */
   words: readonly string[] | null
 }
 
-/** Null when the setting is empty, or has a problem. */
+/** Null when the setting is empty or has a problem. */
 export function openProviderUrl(settings: SettingsReader, form: UrlForm): ProviderUrl | null {
   const { setting, schemes, example, words } = form
   const text = settings.text(setting)
@@ -40,7 +40,7 @@ export function openProviderUrl(settings: SettingsReader, form: UrlForm): Provid
   }
   for (const word of url.searchParams.keys()) {
     if (words && !words.includes(word) && !words.includes(word.replace(/_file$/, '')))
-      settings.problem(`${setting} has an option that is none of ${words.join(', ')}`)
+      settings.problem(`${setting} has an option that is not one of ${words.join(', ')}`)
   }
   const name = (part: string) => `${setting}: ${part}`
   const option = (word: string, fallback = '') => url.searchParams.get(word) || fallback
@@ -59,15 +59,15 @@ export function openProviderUrl(settings: SettingsReader, form: UrlForm): Provid
     },
     secret(word) {
       const file = option(`${word}_file`)
-      if (file && option(word)) settings.problem(`${name(word)} and ${word}_file are both given: leave one of them out`)
+      if (file && option(word)) settings.problem(`${name(word)} and ${word}_file are both given: remove one of them`)
       return option(word) || (file ? settings.file(name(`${word}_file`), file) : null)
     },
   }
 }
 
 /**
- * Plain HTTP carries credentials and the bytes of files, so it must stay on this machine or on its own network, where a
- * name without a dot leads: that of a container beside this one.
+ * Plain HTTP carries credentials and the bytes of files, so it must stay on this machine or on its own network, where
+ * names without a dot are: other containers beside this one.
  */
 export function isSafeAddress({ protocol, hostname }: { protocol: string; hostname: string }): boolean {
   if (protocol === 'https:') return true
@@ -76,7 +76,7 @@ export function isSafeAddress({ protocol, hostname }: { protocol: string; hostna
   )
 }
 
-/** The part of a URL that stands before `@` or between slashes. Unescaped `%` stays. */
+/** A part of a URL before `@` or between slashes. Unescaped `%` stays. */
 export function decodePart(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -12,11 +12,11 @@ export interface StagedObject {
   contentType: string
   /** Opens the bytes, as often as they are needed. */
   open(range?: ByteRange): Promise<Readable>
-  /** The notes of an earlier run that was interrupted; null before the first note. */
+  /** The notes of an earlier, interrupted run; null before the first note. */
   notes: unknown
   /**
-   * Durable when it resolves: called before anything is sent, signed or paid for. Rejects when the object is not wanted
-   * any more and nothing was noted yet, or when another run continues with it: then the run must stop.
+   * Stores the notes; durable when it resolves. Call it before anything is sent, signed or paid for. Rejects when the
+   * object is no longer wanted and nothing was stored yet, or when another run continues it: then the run must stop.
    */
   note(notes: unknown): Promise<void>
   signal: AbortSignal
@@ -26,12 +26,12 @@ export interface SlowStore {
   /** The largest object it accepts. */
   readonly maxBytes: number
   /**
-   * Brings the bytes to the provider, or continues an interrupted run. Sends, signs and pays for nothing twice. Resolves
-   * with the provider's name for the object once it is stored permanently; rejects with a `ProviderError` when it is to
-   * be tried again later.
+   * Delivers the bytes to the provider, or continues an interrupted run. Sends, signs and pays for nothing twice.
+   * Resolves with the provider's id of the object once it is stored permanently; rejects with a `ProviderError` when it
+   * must be retried later.
    */
   deliver(object: StagedObject): Promise<{ ref: string }>
-  /** Null when the provider does not have it, or cannot return it yet. A range lies within the object. */
+  /** Null when the provider does not have it, or cannot return it yet. A range is within the object. */
   read(ref: string, range?: ByteRange): Promise<Readable | null>
   /** Null when the provider does not have it. */
   stat(ref: string): Promise<{ size: number } | null>

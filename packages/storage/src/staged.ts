@@ -1,23 +1,23 @@
-// A slow store with a folder before it: the gateway stores the bytes until the slow store has them.
+// A slow store behind a folder: the gateway stores the bytes until the slow store has them.
 
 import { forEachParallel } from './absent.ts'
 import type { ObjectKey, StorageProvider } from './provider.ts'
 import type { SlowStore } from './slow-store.ts'
 
-/** The refs of those objects that were delivered, by their ids. */
+/** The refs of the delivered objects, by their ids. */
 export type FindRefs = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
 interface Stages {
   /** Holds objects until they are delivered. All gateways must share it. */
   staging: StorageProvider
   slow: SlowStore
-  /** A caller may hold a key from before the delivery, and use it after the staged copy is gone. */
+  /** A caller may have a key from before the delivery, and use it after the staged copy is gone. */
   findRefs: FindRefs
 }
 
 const ASK_AT_ONCE = 16
 
-/** Writes to the folder only: a job of the gateway moves on those objects that files hold. */
+/** Writes to the folder only: a job of the gateway delivers the objects that files reference. */
 export function openStagedProvider({ staging, slow, findRefs }: Stages): StorageProvider {
   async function refsOf(keys: readonly ObjectKey[]): Promise<Map<string, string>> {
     const unknown = keys.filter(({ ref }) => ref === null).map(({ id }) => id)

@@ -1,25 +1,25 @@
-// How long providers are waited for, and how often a step is tried again: the same words for every driver.
+// Timeouts and retries of providers: the same terms for every driver.
 
 import { retry } from '@svc/concurrency/retry'
 import { ProviderError } from './provider.ts'
 
 export interface Timeouts {
-  /** To connect. Health checks of databases take no longer than this. */
+  /** The time limit of a connection attempt. Health checks of databases take no longer. */
   connectMs: number
-  /** For an answer, once the request is sent; for a database, from the first byte of a step to the last. */
+  /** The time limit of an answer, once the request is sent; for a database, of a whole step. */
   answerMs: number
-  /** How often a step runs at most. */
+  /** The largest number of runs of a step. */
   attempts: number
-  /** Before the second attempt; doubles before each further one. */
+  /** The pause before the second attempt; doubles before each further one. */
   backoffMs: number
-  /** No attempt begins later than this after the first. With it, a step that timed out is tried again too. */
+  /** No attempt begins later than this after the first. With it, a step that timed out is retried too. */
   giveUpMs?: number
 }
 
 export interface HttpTimeouts extends Timeouts {
-  /** For `100 Continue`; the body is sent without it after that. */
+  /** The wait for `100 Continue`; after that the body is sent without it. */
   continueMs: number
-  /** Without a byte of an answer, or without room for the next bytes of a body. */
+  /** The longest wait for a byte of an answer, or for the provider to accept the next bytes of a body. */
   idleMs: number
 }
 
@@ -32,7 +32,7 @@ export const HTTP_TIMEOUTS: HttpTimeouts = {
   backoffMs: 250,
 }
 
-/** HTTP statuses of errors that may be over in a moment. */
+/** HTTP statuses of temporary errors. */
 const RETRYABLE_STATUSES = [408, 429, 500, 502, 503, 504]
 
 export function isRetryableStatus(status: number): boolean {
@@ -48,7 +48,7 @@ export function retriesTimeouts({ giveUpMs }: Pick<Timeouts, 'giveUpMs'>): boole
 }
 
 interface RetryLimits {
-  /** Whether the step can run again: a body that was streamed cannot be sent twice. */
+  /** Whether the step can be repeated: a streamed body cannot be sent twice. */
   isRepeatable?: () => boolean
   /** Ends the attempts; its reason is thrown. */
   signal?: AbortSignal | undefined

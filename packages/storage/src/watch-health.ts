@@ -11,9 +11,9 @@ export interface ProviderHealth {
 const FRESH_MS = 10_000
 /** A provider that takes longer to answer counts as down. */
 const CHECK_WITHIN_MS = 3_000
-/** Callers wait no longer for a check; after that they get the previous answer. */
+/** Callers wait no longer than this for a check; after that they get the previous answer. */
 const WAIT_MS = 300
-/** Until a provider has answered once, its checks may take longer and are repeated sooner: starting is hard work. */
+/** Until a provider has answered once, its checks may take longer and are repeated sooner, because startup is slow. */
 const STARTING = { withinMs: 15_000, freshMs: 1_000 }
 
 export function watchHealth(opened: ReadonlyMap<string, StorageProvider>, now: () => number): ProviderHealth {

@@ -10,8 +10,8 @@ export interface Conversation<Answer> {
 }
 
 /**
- * A thread that starts with the first conversation, and again should it ever fail. Its program receives what `message`
- * makes of the other end of the port.
+ * A thread that starts with the first conversation, and restarts after a failure. Its program receives the message that
+ * `message` creates from the other end of the port.
  */
 export function lazyThread<Answer>(program: URL) {
   let worker: Worker | null = null

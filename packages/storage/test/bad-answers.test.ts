@@ -1,5 +1,5 @@
-// Servers that give wrong or endless answers to drivers that use HTTP. A driver must not accept such an answer as the
-// object, must not wait forever, and must report the provider as unavailable.
+// Servers that send wrong or endless answers to HTTP drivers. A driver must not return such an answer as the object,
+// must not wait forever, and must report the provider as unavailable.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -128,7 +128,7 @@ const drivers: Record<string, (url: string) => Promise<BadlyServed>> = {
   },
 }
 
-describe.each(Object.entries(drivers))('the %s driver with a server that answers wrongly', (_, open) => {
+describe.each(Object.entries(drivers))('the %s driver with a server that sends wrong answers', (_, open) => {
   const openAt = async (answer: BadAnswer) => open(await startBadServer(answer))
   const readAll = async (driver: BadlyServed, range?: ByteRange) => buffer((await driver.read(range))!)
 
@@ -148,7 +148,7 @@ describe.each(Object.entries(drivers))('the %s driver with a server that answers
     },
   )
 
-  it('T-139 keeps an early error for the reader', async () => {
+  it('T-139 reports an early error to a later reader', async () => {
     const stream = (await (await openAt(TO_A_WHOLE_READ['keeps breaking the connection'] as BadAnswer)).read())!
     await new Promise((resolve) => stream.once('close', resolve))
     await expect(buffer(stream)).rejects.toMatchObject(UNAVAILABLE)
@@ -167,7 +167,7 @@ describe.each(Object.entries(drivers))('the %s driver with a server that answers
   ])('T-139 does not invent a size when the server states %s', async (_, said) => {
     const driver = await openAt(answerWith(200, inChunks, said))
     const found = await driver.stat().catch((error) => error)
-    // Some drivers know the size by the name of the object.
+    // Some drivers know the size from the name of the object.
     expect([{ size: BYTES.length }, expect.objectContaining(UNAVAILABLE)]).toContainEqual(found)
   })
 })

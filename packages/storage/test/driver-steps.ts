@@ -1,4 +1,4 @@
-// Single steps of drivers, which benchmarks measure by themselves.
+// Single steps of drivers, which benchmarks measure separately.
 
 export { signItem } from '../src/arweave/data-item.ts'
 export { commitmentThread } from '../src/filecoin/commitment-thread.ts'

@@ -1,4 +1,4 @@
-// What every driver makes of a store that is down, hangs, fails, is full, or breaks its connections.
+// The behaviour of every driver with a store that is down, hangs, fails, is full, or breaks its connections.
 
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -23,12 +23,12 @@ type Failure = 'fails' | 'hangs' | 'refuses' | 'is full' | 'loses answers' | 'cu
 interface FailingStore {
   provider: StorageProvider
   hasty: StorageProvider
-  /** For good, or for this many requests. */
+  /** Permanently, or for this many requests. */
   fail(failure: Failure, times?: number): void
   recover(): void
   stop(): Promise<void>
   start(): Promise<void>
-  /** What there is of objects: whole, in parts, or on their way. */
+  /** The stored objects: complete, in parts, or incomplete. */
   held(): Promise<unknown[]>
   close(): Promise<void>
 }
@@ -118,7 +118,7 @@ const stores: Record<string, () => Promise<FailingStore>> = {
   },
   async Firestore() {
     const at = await startTestFirestore()
-    // The first commit succeeds, and what it has written can be removed.
+    // The first commit succeeds, and its chunks can be removed.
     const thrice = { after: 1, times: 3 }
     const plans = {
       fails: { at: /./, fault: { status: status.INTERNAL } },
@@ -167,7 +167,7 @@ describe.each(Object.keys(stores))('the %s driver', (name) => {
     expect(failures.map((failure) => failure.reason)).toEqual(uses.map(() => reason))
     expect(new Set(failures.map(({ message }) => message))).toEqual(new Set([`the storage provider is ${reason}`]))
     expect(await provider.check()).toBe(false)
-    // Its owner can still answer.
+    // The owner of the source can still answer.
     expect([source.isPaused(), source.destroyed]).toEqual([true, source.readableEnded])
   }
 
@@ -193,7 +193,7 @@ describe.each(Object.keys(stores))('the %s driver', (name) => {
     await store.start()
     await expect.poll(() => store.provider.check()).toBe(true)
     expect((await fetchBytes(store.provider, key))!.equals(large)).toBe(true)
-    await expect(keep(store.provider, small, key.id)).rejects.toThrow('there is an object with this id')
+    await expect(keep(store.provider, small, key.id)).rejects.toThrow('an object with this id already exists')
   })
 
   it.each([
@@ -227,7 +227,7 @@ describe.each(Object.keys(stores))('the %s driver', (name) => {
     await expect.poll(store.held).toEqual(before)
   })
 
-  it('resumes a read that broke off, whole and in a range', async () => {
+  it('resumes a broken read, complete and in a range', async () => {
     const key = await keep(store.provider, large)
     for (const range of [undefined, { start: 5, end: 2 * MIB }]) {
       store.fail('cuts reads', 2)
@@ -248,7 +248,7 @@ describe.each(Object.keys(stores))('the %s driver', (name) => {
     },
   )
 
-  // Google's sessions are not known by the names of their objects.
+  // Google's sessions cannot be found by the names of their objects.
   it.skipIf(name === 'Google Cloud Storage')('restores nothing of an object that is removed meanwhile', async () => {
     const before = await store.held()
     const key = { id: newId(), ref: null }
@@ -264,11 +264,11 @@ describe.each(Object.keys(stores))('the %s driver', (name) => {
     await expect.poll(store.held).toEqual(before)
   })
 
-  it('rejects a taken id before it sends much, and an object that is too large before it reads a byte', async () => {
+  it('rejects a taken id before it sends many bytes, and an object that is too large before it reads a byte', async () => {
     const { id } = await keep(store.provider, small)
     const source = streamOf(Buffer.alloc(20 * MIB))
     const about = { contentType: 'text/plain', size: null }
-    await expect(store.provider.write(id, source, about)).rejects.toThrow('there is an object with this id')
+    await expect(store.provider.write(id, source, about)).rejects.toThrow('an object with this id already exists')
     expect([source.isPaused(), source.destroyed, source.readableEnded]).toEqual([true, false, false])
     const { maxBytes } = store.provider
     if (maxBytes === Number.POSITIVE_INFINITY) return

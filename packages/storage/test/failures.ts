@@ -1,4 +1,4 @@
-// What tests of failing stores have in common.
+// Helpers for tests of failing stores.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { expect, onTestFinished } from 'vitest'
 import { ProviderError, type StorageProvider } from '../src/provider.ts'
 
-/** Short, as some servers never answer. */
+/** Short, because some servers never answer. */
 export const SHORT_TIMEOUTS = { connectMs: 5000, answerMs: 300, idleMs: 300, attempts: 2, backoffMs: 1 }
 
 /** Writes the body of a request under this id, and returns the error with which the server could still answer it. */

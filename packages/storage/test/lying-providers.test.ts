@@ -1,4 +1,4 @@
-// Each driver that speaks HTTP, before a real store whose answers are distorted on their way.
+// Each HTTP driver with a real store whose answers are distorted in transit.
 
 import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
@@ -25,7 +25,7 @@ async function proxyOf(url: string): Promise<FaultyProxy> {
   return proxy
 }
 
-/** What was asked ends, and where it fails it says that the provider is at fault. */
+/** Every call ends, and a failed call reports that the provider failed. */
 async function expectProviderErrors(name: string, asked: Record<string, Promise<unknown>>): Promise<void> {
   const outcomes = await Promise.allSettled(Object.values(asked))
   const errors = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : null))
@@ -33,9 +33,9 @@ async function expectProviderErrors(name: string, asked: Record<string, Promise<
   expect(others, `${Object.keys(asked)} of a provider that ${name}`).toEqual([])
 }
 
-/** A provider that says that a new id is taken is believed: what is there must not change. */
+/** When a provider reports that a new id is taken, the driver must accept that: an existing object must not change. */
 function isOfProvider(error: Error): boolean {
-  return error.name === 'ProviderError' || error.message === 'there is an object with this id'
+  return error.name === 'ProviderError' || error.message === 'an object with this id already exists'
 }
 
 interface TestStore {
@@ -57,7 +57,7 @@ const stores: Record<string, () => Promise<TestStore>> = {
 }
 
 it.each(Object.keys(stores))(
-  'T-139 the %s driver ends every wait, and has what it acknowledges',
+  'T-139 the %s driver ends every wait, and stores what it acknowledges',
   { tags: ['nightly'] },
   async (store) => {
     const { url, direct, open } = await stores[store]!()
@@ -84,9 +84,9 @@ it.each(Object.keys(stores))(
 
 interface TestSlowStore {
   url: string
-  /** Uses nothing but this address for what it sends and asks before an object is delivered. */
+  /** Uses only this address for what it sends and reads before an object is delivered. */
   open(url: string, timeouts?: Timeouts): Promise<SlowStore>
-  /** The refs of all that was paid for. */
+  /** The refs of all paid objects. */
   paid(): string[]
 }
 
@@ -112,11 +112,11 @@ const slowStores: Record<string, () => Promise<TestSlowStore>> = {
   },
 }
 
-/** Of each kind one: a delivery takes a second of work. */
+/** One of each kind: a delivery takes a second of work. */
 const SOME = ['sends a byte now and then', 'answers without end', 'sends half of its answer', 'answers null']
 
 it.each(Object.keys(slowStores))(
-  'T-139 the %s driver pays once, and goes on with an honest provider',
+  'T-139 the %s driver pays once, and continues with an honest provider',
   { tags: ['nightly'] },
   async (name) => {
     const { url, open, paid } = await slowStores[name]!()
@@ -138,7 +138,7 @@ it.each(Object.keys(slowStores))(
   },
 )
 
-it('T-139 the Arweave driver sends chunks again that the service lists in no way it understands', async () => {
+it('T-139 the Arweave driver sends chunks again that the service lists in an unknown form', async () => {
   const { server, open } = await startTestArweave()
   onTestFinished(server.stop)
   const proxy = await proxyOf(server.uploadUrl)

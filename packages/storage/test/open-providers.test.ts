@@ -20,13 +20,13 @@ function open(drivers: ProvidersConfig['drivers']) {
   return openProviders({ storage, settings: NOT_CONFIGURED, findRefs: async () => new Map(), now: Date.now })
 }
 
-it.each(PROVIDERS)('ADD-12 %s does not fall back to the local disk where its own driver is missing', async (name) => {
+it.each(PROVIDERS)('ADD-12 %s does not fall back to the local disk when its own driver is missing', async (name) => {
   await expect(open({ [name]: 'own' } as Partial<Record<Provider, 'own'>>)).rejects.toThrow(
-    `${name} is sold, and nothing stores its bytes`,
+    `${name} is sold, but no driver was opened to store its bytes`,
   )
 })
 
-it('ADD-12 a provider is on the local disk where the configuration says so, and nobody else is', async () => {
+it('ADD-12 only the configured providers are on the local disk', async () => {
   const providers = await open({ storj: 'local' })
   await keep(providers.named('storj'), Buffer.from('bytes'))
   const stored = await readdir(join(folder, 'local'), { recursive: true, withFileTypes: true })

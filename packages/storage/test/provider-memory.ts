@@ -12,13 +12,14 @@ const MIB = 1024 * 1024
 const MIBS = 40
 
 export function itLimitsMemory(opened: () => StorageProvider): void {
-  it('T-11 holds little of an object in memory, with a fast source and with a slow reader', {
+  it('T-11 keeps little of an object in memory, with a fast source and with a slow reader', {
     tags: ['nightly'],
   }, async () => {
     const provider = opened()
     const before = heldBytes()
     let isLittle = false
-    // Collecting garbage is slow, so it is measured once: a driver that buffers everything holds most of it at the end.
+    // Garbage collection is slow, so memory is measured once: a driver that buffers everything has most of it at the
+    // end.
     const { source, digest } = numberedMibs(() => {
       isLittle = holdsLess(before + 24 * MIB)
     })
@@ -29,7 +30,7 @@ export function itLimitsMemory(opened: () => StorageProvider): void {
 
     const pieces = (await provider.read({ id, ref }))!.iterator()
     let given = (await pieces.next()).value.length
-    // A driver that reads ahead without limit has had the time for it once another reader has finished.
+    // A driver that reads ahead without limit has had time for it once another reader has finished.
     const sha256 = createHash('sha256')
     for await (const piece of (await provider.read({ id, ref }))!) sha256.update(piece)
     expect(sha256.digest('hex')).toBe(digest())
@@ -44,7 +45,7 @@ export function itLimitsMemory(opened: () => StorageProvider): void {
   })
 }
 
-/** Each is filled with its number, so that a piece shows where it is from. */
+/** Each is filled with its number, so that a piece shows its origin. */
 function numberedMibs(beforeLast: () => void) {
   const sha256 = createHash('sha256')
   let next = 0
@@ -70,7 +71,7 @@ function heldBytes(): number {
   return process.memoryUsage().arrayBuffers
 }
 
-/** Garbage is collected only where it makes the difference. */
+/** Collects garbage only if that makes the difference. */
 function holdsLess(bytes: number): boolean {
   return process.memoryUsage().arrayBuffers < bytes || heldBytes() < bytes
 }

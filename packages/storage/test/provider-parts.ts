@@ -69,7 +69,7 @@ export function describeParts(opened: () => StorageProvider): void {
       expect((await fetchBytes(opened(), keyOf(upload)))!.equals(bytes)).toBe(true)
     })
 
-    it('SESS-02 one of which is written twice, with the bytes of the write that is named', {
+    it('SESS-02 one of which is written twice, with the bytes of the named write', {
       tags: ['nightly'],
     }, async () => {
       const [old, new_] = [randomBytes(PART), randomBytes(PART)]
@@ -82,7 +82,7 @@ export function describeParts(opened: () => StorageProvider): void {
     })
   })
 
-  it('SESS-02 says where the parts are when others lie between them', { tags: ['nightly'] }, async () => {
+  it('SESS-02 reports where the parts are when others are between them', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(PART)
     const upload = await begin()
     const [first, third] = [await write(upload, 0, bytes), await write(upload, 2, bytes)]
@@ -94,7 +94,7 @@ export function describeParts(opened: () => StorageProvider): void {
     await opened().remove(keyOf(upload))
   })
 
-  it('SESS-05 removes the parts of an object that is not complete, which is lost then', async () => {
+  it('SESS-05 removes the parts of an incomplete object', async () => {
     const upload = await begin()
     const part = await write(upload, 0, randomBytes(PART))
     await opened().remove(keyOf(upload))

@@ -1,4 +1,4 @@
-// Part of the suite of all drivers: sources that fail, break off, or do not have their declared size.
+// Part of the suite of all drivers: sources that fail, end early, or do not have their declared size.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

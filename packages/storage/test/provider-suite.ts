@@ -1,4 +1,4 @@
-// The suite of the provider interface, which every driver runs. Other tests of a driver cover what only it does.
+// The suite of the provider interface, which every driver runs. A driver's other tests cover its special features.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ interface OpenedProvider {
   close(): Promise<void>
 }
 
-/** Of a staged provider, what its staging folder does is left out: the local driver does it. */
+/** For a staged provider, the tests of its staging folder are skipped: the local driver runs them. */
 export function describeProvider(
   name: string,
   open: () => Promise<OpenedProvider>,
@@ -130,7 +130,7 @@ export function describeProvider(
     it('finds the absent ones of 1 object', () => findsAbsent(1))
     it('finds the absent ones of 600 objects', { tags: ['nightly'] }, () => findsAbsent(600))
 
-    it('T-05 rejects an invalid id, which becomes no path, name or address', async () => {
+    it('T-05 rejects an invalid id, which never becomes a path, name or address', async () => {
       const [a, short] = ['a'.repeat(32), 'a'.repeat(29)]
       const paths = ['', '.', '..', '../../../../etc/passwd', `ab/${short}`, `../${short}`, `..\\${short}`, `${a}/`]
       const nearly = [a.slice(1), `${a}a`, a.toUpperCase(), 'g'.repeat(32), `${a}\n`, `${a}\0`, `${a}?acl`]
@@ -145,7 +145,7 @@ export function describeProvider(
       }
     })
 
-    it('redirects no client unless that is configured', async () => {
+    it('redirects clients only when that is configured', async () => {
       const terms = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
       expect(await provider.uploadTarget(newId(), terms)).toBeNull()
       expect(await provider.downloadTarget({ id: newId(), ref: 'ref' }, terms)).toBeNull()
@@ -164,8 +164,8 @@ export function describeProvider(
       const first = Buffer.from('the first bytes')
       const key = await keep(provider, first)
       const failure = await answeredFailure(provider, key.id, Buffer.alloc(3 * MIB))
-      // What was delivered is known by its ref, and written again beside the first.
-      if (key.ref === null) expect(failure).toBe('Error: there is an object with this id')
+      // A delivered object is known by its ref, and written again beside the first.
+      if (key.ref === null) expect(failure).toBe('Error: an object with this id already exists')
       else expect(failure).not.toContain('Error')
       expect(await fetchBytes(provider, key)).toEqual(first)
     })
@@ -176,12 +176,12 @@ export function describeProvider(
       const outcomes = await Promise.allSettled([0, 1, 2, 3].map((i) => keep(provider, bytesOf(i), id)))
       const winners = outcomes.flatMap((outcome, i) => (outcome.status === 'fulfilled' ? [[i, outcome.value]] : []))
       expect(winners.length).toBeGreaterThan(0)
-      // Of two with the same key, one would get the bytes of the other.
+      // Two objects with the same key would return the bytes of one.
       for (const [i, key] of winners as [number, ObjectKey][]) {
         expect((await fetchBytes(provider, key))!.equals(bytesOf(i))).toBe(true)
       }
       const losers = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? `${outcome.reason}` : []))
-      for (const failure of losers) expect(failure).toBe('Error: there is an object with this id')
+      for (const failure of losers) expect(failure).toBe('Error: an object with this id already exists')
     })
 
     it('shows an object only when it is complete', async () => {

@@ -1,5 +1,5 @@
-// A store to which clients upload and from which they download directly, by signed addresses that expire, like those of
-// object stores.
+// A store to which clients upload, and from which they download, directly by signed addresses that expire, like object
+// stores.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
@@ -40,7 +40,7 @@ interface Permission {
 
 export async function startRedirectingStore({ provider, now = Date.now }: StoreOptions): Promise<RedirectingStore> {
   const secret = randomBytes(32)
-  // Clients close connections, so that no request meets a connection that is being closed.
+  // Clients close connections, so that no request uses a connection that is being closed.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (request, response) => {
     const permission = readPermission(secret, request)
     if (!permission || now() >= permission.expires * 1000) return refuse(response, 403)
@@ -135,7 +135,7 @@ function refuse(response: ServerResponse, status: number): void {
   response.writeHead(status).end()
 }
 
-/** An answer that has begun is cut off. */
+/** Ends an answer that has begun. */
 function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy()
   request.resume() // a client that still sends would not read the answer

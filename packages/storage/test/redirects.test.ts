@@ -1,4 +1,4 @@
-// Signed addresses, at which clients upload and download by themselves.
+// Signed addresses, with which clients upload and download directly.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { StorageProvider } from '../src/provider.ts'
@@ -45,7 +45,7 @@ describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, 
     expect(await targets('all')).toEqual([true, true, true])
   })
 
-  it('SHORT-09 SHORT-06 take an upload once, with the content type that was signed', async () => {
+  it('SHORT-09 SHORT-06 accept an upload once, with the signed content type', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
     expect(headers).toMatchObject({ 'content-type': TYPE, ...once })
     for (const type of ['text/html', 'text/plain', 'text/plain; charset=UTF-8']) {
@@ -60,7 +60,7 @@ describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, 
     expect((await fetch(download.url)).headers.get('content-type')).toBe(TYPE)
   })
 
-  it('SHORT-09 return an object, or a range of it, with the content type that was signed', async () => {
+  it('SHORT-09 return an object, or a range of it, with the signed content type', async () => {
     const key = await keep(provider, Buffer.from('0123456789'))
     const { url, headers } = (await provider.downloadTarget(key, TERMS))!
     const whole = await fetch(url)
@@ -72,7 +72,7 @@ describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, 
     expect([tampered === url, await statusOf(tampered)]).toEqual([false, 403])
   })
 
-  it.runIf(name === 'Storj')('T-07 SHORT-09 are kept in no cache, whatever was stored with the object', async () => {
+  it.runIf(name === 'Storj')('T-07 SHORT-09 are never cached, whatever was stored with the object', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
     expect(await put(url, { ...headers, 'cache-control': 'public, max-age=31536000' })).toBe(200)
     const answer = await fetch((await provider.downloadTarget({ id, ref: null }, TERMS))!.url)
@@ -99,7 +99,7 @@ describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, 
     await expect(provider.downloadTarget({ id: '../x', ref: null }, TERMS)).rejects.toThrow(RangeError)
   })
 
-  it.runIf(name === 'Storj')('T-50 take exactly the length that was announced, and none where none was', async () => {
+  it.runIf(name === 'Storj')('T-50 accept exactly the announced length, and no upload without one', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
     const { 'content-length': length, ...rest } = headers
     expect(length).toBe('5')
@@ -109,7 +109,7 @@ describe.each(Object.entries(stores))('signed addresses of %s', (name, { start, 
     expect(await provider.uploadTarget(newId(), { ...TERMS, size: null })).toBeNull()
   })
 
-  it.runIf(name !== 'Storj')('T-50 SHORT-09 take no more than was allowed, where the client knows of it', async () => {
+  it.runIf(name !== 'Storj')('T-50 SHORT-09 accept no more than the limit, when the client knows it', async () => {
     const { url, headers } = (await provider.uploadTarget(id, TERMS))!
     expect(headers).toEqual({ 'content-type': TYPE, ...provider.uploadHeaders!(TERMS.maxBytes) })
     const { 'x-goog-content-length-range': range, ...without } = headers

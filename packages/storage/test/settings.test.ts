@@ -41,9 +41,9 @@ const query = (options: Record<string, string>) => new URLSearchParams(options)
 interface Driver {
   name: string
   read(reader: SettingsReader): object | null
-  /** The least that a URL says, and what it gives. */
+  /** The shortest URL, and its settings. */
   least: [url: string, settings: object]
-  /** All that it can say besides. */
+  /** All further options. */
   all: [url: string, settings: object]
   /** URLs with one wrong part each, which the problem names. Words that begin with `secret` are never shown. */
   wrong: Record<string, string[]>
@@ -260,13 +260,13 @@ describe.each(drivers)('the URL of $name', ({ name, read, least, all, wrong }) =
     return settings
   }
 
-  it('CFG-01 is not needed, says little, and has defaults', () => {
+  it('CFG-01 is optional, may be short, and has defaults', () => {
     expect(settingsOf('')).toBeNull()
     expect(settingsOf(least[0])).toEqual(least[1])
     expect(settingsOf(all[0])).toMatchObject(all[1])
   })
 
-  it('CFG-02 is taken from a file, as a secret', async () => {
+  it('CFG-02 is read from a file, like a secret', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-settings-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const file = join(folder, 'secret')
@@ -275,7 +275,7 @@ describe.each(drivers)('the URL of $name', ({ name, read, least, all, wrong }) =
     expect(settingsOf(file, `${name}_FILE`)).toEqual(least[1])
   })
 
-  it.each(Object.entries(wrong))('CFG-01 is refused with a wrong part %s, and never shown', (part, urls) => {
+  it.each(Object.entries(wrong))('CFG-01 is rejected with a wrong part %s, and never shown', (part, urls) => {
     for (const url of urls) {
       const problem = () => settingsOf(url)
       expect(problem, url).toThrow(new RegExp(`${name}${part && `: ${part}`} must be`))
@@ -283,16 +283,16 @@ describe.each(drivers)('the URL of $name', ({ name, read, least, all, wrong }) =
     }
   })
 
-  // The client of MongoDB takes options of its own.
+  // MongoDB's client has its own options.
   if (name === 'MONGODB') return
-  it('CFG-01 is refused with an option that there is not', () => {
+  it('CFG-01 is rejected with an unknown option', () => {
     const url = `${least[0]}${least[0].includes('?') ? '&' : '?'}speed=1`
-    expect(() => settingsOf(url)).toThrow(`${name} has an option that is none of`)
+    expect(() => settingsOf(url)).toThrow(`${name} has an option that is not one of`)
     expect(() => settingsOf('ftp://x')).toThrow(`${name} must be`)
   })
 })
 
-it('CFG-02 a secret inside a URL may be in a file of its own', async () => {
+it('CFG-02 a secret inside a URL may be in a separate file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-settings-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'key')
@@ -305,17 +305,17 @@ it('CFG-02 a secret inside a URL may be in a file of its own', async () => {
   expect(() => read(`gs://files?credentials_file=${file}`)).toThrow('GCS: credentials_file cannot be read: ENOENT')
   await writeFile(file, googleKey, { mode: 0o600 })
   expect(read(`gs://files?credentials_file=${file}`)?.credentials).toEqual(account)
-  expect(() => read(`gs://files?credentials_file=${file}&credentials=x`)).toThrow('both given: leave one of them out')
+  expect(() => read(`gs://files?credentials_file=${file}&credentials=x`)).toThrow('both given: remove one of them')
 })
 
-it('CFG-02 each setting of 1.1.0 is refused with the form of the URL', () => {
+it('CFG-02 each setting of 1.1.0 is rejected with the form of the URL', () => {
   for (const name of ['STORJ_SECRET_ACCESS_KEY_FILE', 'GCS_BUCKET', 'ARWEAVE_KEY', 'FIRESTORE_PROJECT']) {
     const reader = new SettingsReader({ [name]: 'x' }, PROVIDER_SETTINGS, RENAMED_PROVIDER_SETTINGS)
     expect(reader.problems()).toEqual([expect.stringMatching(new RegExp(`^${name} is gone: write it into \\w+. .*:`))])
   }
 })
 
-it('the address of MongoDB cannot have an option that its library does not know', async () => {
+it('the address of MongoDB must not have an option that its library does not know', async () => {
   const url = 'mongodb://gateway:S3cret@host/?nosuch=1'
   const error: unknown = await openMongodb({ url, database: 'svc', bucket: 'objects' }).catch((error) => error)
   expect(error).toBeInstanceOf(ConfigError)

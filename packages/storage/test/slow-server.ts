@@ -1,5 +1,5 @@
-// A slow provider. A client places and pays for an order, then sends its bytes. They can be read by their ref when they
-// are sealed. A test can stop the server, and can hold up or cut a request at any step.
+// A slow provider. A client places and pays for an order, then sends its bytes. They can be read by their ref once they
+// are sealed. A test can stop the server, and delay or disconnect a request at any step.
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 
-/** Before an order is stored, after it, when bytes come, when they are complete; before an object is looked up. */
+/** Before and after an order is stored, when bytes arrive, when they are complete; before an object is looked up. */
 type Step = 'ordering' | 'ordered' | 'sending' | 'sent' | 'looking'
 
 interface Order {
@@ -25,17 +25,17 @@ export interface SlowServer {
   url: string
   /** All connections are closed. */
   isDown: boolean
-  /** Complete orders get their ref. */
+  /** Complete orders receive their ref. */
   isSealing: boolean
   /** Objects with a ref can be read. */
   isReadable: boolean
   /** How many orders were paid for these bytes, and how often they arrived completely. */
   paid(sha256: string): number
   received(sha256: string): number
-  /** The next request for these bytes waits at this step; `letGo` lets it pass, `cutOff` breaks its connection. */
-  holdUp(sha256: string, step: Step): { reached: Promise<void>; letGo(): void; cutOff(): void }
+  /** The next request for these bytes waits at this step; `letGo` continues it, `disconnect` breaks its connection. */
+  holdUp(sha256: string, step: Step): { reached: Promise<void>; letGo(): void; disconnect(): void }
   /** Breaks the connection of the next request for these bytes at this step. */
-  cutOff(sha256: string, step: Step): void
+  disconnect(sha256: string, step: Step): void
   stop(): Promise<void>
 }
 
@@ -127,11 +127,11 @@ export async function startSlowServer(): Promise<SlowServer> {
       return {
         reached: reached.promise,
         letGo: () => passable.resolve(true),
-        cutOff: () => passable.resolve(false),
+        disconnect: () => passable.resolve(false),
       }
     },
-    cutOff(sha256, step) {
-      server.holdUp(sha256, step).cutOff()
+    disconnect(sha256, step) {
+      server.holdUp(sha256, step).disconnect()
     },
     async stop() {
       const closed = once(http, 'close')

@@ -107,7 +107,7 @@ describe('a staged provider', () => {
     expect(await provider.remove(other)).toBe('removed')
     expect(await provider.stat(other)).toBeNull()
   })
-  // A limit on the length of files is as good as a full disk: see durability.test.ts.
+  // A limit on the length of files replaces a full disk: see durability.test.ts.
   it('rejects writes when its folder is full, and still delivers its objects', async () => {
     const bytes = randomBytes(500)
     const { id } = await keep(provider, bytes)

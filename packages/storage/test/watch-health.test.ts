@@ -22,7 +22,7 @@ it('VER-20 a provider that is slow when the gateway starts is up as soon as its 
     return answer.promise
   }
   const { health } = watchHealth(new Map([['gcs', { ...local, check }]]), () => 0)
-  // A caller does not wait for as long as the check may take.
+  // A caller does not wait for the whole time of the check.
   expect((await health()).get('gcs')).toBe(false)
   answer.resolve(true)
   await expect.poll(async () => (await health()).get('gcs')).toBe(true)

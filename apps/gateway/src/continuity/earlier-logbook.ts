@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { filesIn, readLines } from '@svc/database/journal/folder'
-import type { Place } from '@svc/database/journal/journal'
+import type { Position } from '@svc/database/journal/journal'
 import type { Db } from '../db/schema.ts'
 import { unknownStatements } from './statements.ts'
 import { knownKeys } from './store.ts'
@@ -22,9 +22,9 @@ export async function compareEarlier(
   db: Db,
   folder: string,
   from: ReadonlyMap<string, number>,
-): Promise<{ missing: number; ends: Place[] }> {
+): Promise<{ missing: number; ends: Position[] }> {
   let missing = 0
-  const ends: Place[] = []
+  const ends: Position[] = []
   for (const { name: file, size } of await filesIn(folder, LOG)) {
     const known = from.get(file) ?? 0
     if (known >= size) continue

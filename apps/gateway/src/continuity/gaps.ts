@@ -1,7 +1,7 @@
 // Finds what was signed and is not in the database, from the three other records: the journal, the chain and the
 // published log.
 
-import type { Place } from '@svc/database/journal/journal'
+import type { Position } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
 import type { SolanaNodes } from '@svc/payments/solana/nodes'
@@ -30,8 +30,8 @@ export interface Gaps {
   check(): Promise<boolean>
   missing(): Missing
   /** How far the journal was read. */
-  ends(): Place[]
-  /** How the database compares with the published log; `failing`: the log is unreadable at the moment. */
+  ends(): Position[]
+  /** How the database stands to the published log; `failing`: that cannot be read now. */
   log(): LogGap['kind'] | 'ok' | 'failing'
   isChainRead(): boolean
   /** Whether the chain should be read again after a failure. */

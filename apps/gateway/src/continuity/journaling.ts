@@ -4,7 +4,7 @@
 
 import { lru } from '@svc/concurrency/caches'
 import type { Recorder } from '@svc/database/commit'
-import { type Journal, openJournal, type Place } from '@svc/database/journal/journal'
+import { type Journal, openJournal, type Position } from '@svc/database/journal/journal'
 import type { Database } from '@svc/database/open'
 import type { NonceTable } from '@svc/service/guard/tables'
 import type { Log } from '@svc/service/program/log'
@@ -33,7 +33,7 @@ export interface Journaling {
    * The same for documents that have pendingAtLastTick since the last tick; also records in the database how far the journal is.
    */
   tick(): Promise<void>
-  saveNonce(nonce: NonceTable): void
+  keepNonce(nonce: NonceTable): void
   switchHistory(history: string): void
   isFailing(): boolean
   close(): Promise<void>
@@ -170,8 +170,8 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   async function settle(): Promise<void> {
     if (!journal) return
     const loss = await journal.findLoss()
-    if (loss) await rewriteLost(loss)
-    const ends = journal.places().filter(({ file, end }) => known.get(file) !== end)
+    if (loss) await writeAgain(loss)
+    const ends = journal.positions().filter(({ file, end }) => known.get(file) !== end)
     const settled = [...written.values()]
     if (settled.length === 0) return
     await commit(async (tx) => {
@@ -182,11 +182,8 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     for (const { file, end } of ends) known.set(file, end)
   }
 
-  /**
-   * Writes again what was written since the file was last found complete. The database has the earlier part, and
-   * backups from now on have it, too.
-   */
-  async function rewriteLost(loss: Place): Promise<void> {
+  /** What was written since the file was last seen. The database has what was before, as have backups from now on. */
+  async function writeAgain(loss: Position): Promise<void> {
     log.error(
       { file: loss.file },
       'a file of the journal was removed or shortened while in use: back up the database, which has its contents',
@@ -240,8 +237,8 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       }
     },
     switchHistory(history) {
-      epoch++
-      inJournal = lru(MAX_REMEMBERED)
+      turns++
+      kept = lru(MAX_KEPT)
       known.clear()
       void journal?.switchHistory(history).catch(() => {})
     },

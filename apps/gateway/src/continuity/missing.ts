@@ -1,7 +1,7 @@
 // Compares the database with the journal: finds documents of the journal that the database lacks.
 
 import { endingOf, JOURNAL, readFolderId } from '@svc/database/journal/folder'
-import { findLosses, type Place, readJournal } from '@svc/database/journal/journal'
+import { findLosses, type Position, readJournal } from '@svc/database/journal/journal'
 import type { Sealing } from '@svc/database/journal/sealing'
 import { isSqlite } from '@svc/database/prepared'
 import type { Db } from '../db/schema.ts'
@@ -50,7 +50,7 @@ export interface JournalLocation {
 export interface Compared {
   missing: Missing
   /** How far the files were read. */
-  ends: Place[]
+  ends: Position[]
 }
 
 const PAGE = 500
@@ -65,10 +65,10 @@ export async function compareWithJournal(db: Db, { folder, sealing }: JournalLoc
   let page: Entry[] = []
   let characters = 0
   const tally = createTally()
-  for await (const { place, ...read } of readJournal(folder, sealing, from)) {
-    ends.set(place.file, place.end)
-    if ('problem' in read) unreadable.set(place.file, `${place.file} ${read.problem}`)
-    // Chunks have no meaning without their statements.
+  for await (const { position, ...read } of readJournal(folder, sealing, from)) {
+    ends.set(position.file, position.end)
+    if ('problem' in read) unreadable.set(position.file, `${position.file} ${read.problem}`)
+    // Chunks mean nothing without their statements.
     else if (!hasChunks(read.entry)) {
       page.push(JSON.parse(read.entry) as Entry)
       characters += read.entry.length
@@ -80,11 +80,15 @@ export async function compareWithJournal(db: Db, { folder, sealing }: JournalLoc
   }
   tally.add(await missingAmong(db, page))
   const losses = await findLosses(folder, await ownFiles(db, folder, from))
-  for (const { place, problem } of losses) unreadable.set(place.file, `${place.file} ${problem}`)
+  for (const { position, problem } of losses) unreadable.set(position.file, `${position.file} ${problem}`)
   const earlier = await compareEarlier(db, folder, from)
   return {
     missing: { ...tally.total(), unreadable: [...unreadable.values()], earlier: earlier.missing },
-    ends: [...[...ends].map(([file, end]) => ({ file, end })), ...losses.map(({ place }) => place), ...earlier.ends],
+    ends: [
+      ...[...ends].map(([file, end]) => ({ file, end })),
+      ...losses.map(({ position }) => position),
+      ...earlier.ends,
+    ],
   }
 }
 

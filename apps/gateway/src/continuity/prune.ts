@@ -1,7 +1,7 @@
 // Prunes the journal. Entries are needed as long as an older backup may be restored; what is removed is in the
 // database.
 
-import { ALIVE_MS, filesIn, JOURNAL, type JournalFile, notePruned, removeFile } from '@svc/database/journal/folder'
+import { ALIVE_MS, filesIn, JOURNAL, type JournalFile, recordPruned, removeFile } from '@svc/database/journal/folder'
 import { hasLinesAfter } from '@svc/database/journal/journal'
 import type { Database } from '@svc/database/open'
 import type { Schema } from '../db/schema.ts'
@@ -32,7 +32,7 @@ export async function pruneJournal(
   const files = await listJournal(database, folder)
   const before = Math.min(beforeMs, Date.now() - ALIVE_MS)
   const old = files.filter(({ isRead, touchedMs }) => isRead && touchedMs < before).map(({ name }) => name)
-  if (old.length > 0) await notePruned(folder, old)
+  if (old.length > 0) await recordPruned(folder, old)
   for (const name of old) await removeFile(folder, name)
   if (old.length > 0) await database.commit((tx) => forgetFiles(tx, old))
   return old

@@ -2,7 +2,7 @@
 
 import { join, resolve } from 'node:path'
 import { readInteger, type SettingsReader } from '@svc/service/program/config'
-import { besideDatabase, type DatabasePlace } from '../db/settings.ts'
+import { besideDatabase, type DatabaseLocation } from '../db/settings.ts'
 
 export interface ContinuityConfig {
   /** Null without a journal: then only the chain shows whether the database is behind. */
@@ -16,7 +16,7 @@ export interface ContinuityConfig {
 /**
  * The default folder is beside the database. It survives a restored database but not a lost disk (docs/operations.md).
  */
-export function readContinuityConfig(settings: SettingsReader, place: DatabasePlace): ContinuityConfig {
+export function readContinuityConfig(settings: SettingsReader, place: DatabaseLocation): ContinuityConfig {
   const text = settings.text('LOGBOOK_DIR')
   return {
     logbookDir: text === 'off' ? null : resolve(text || join(besideDatabase(place), 'logbook')),

@@ -1,4 +1,4 @@
-import type { Place } from '@svc/database/journal/journal'
+import type { Position } from '@svc/database/journal/journal'
 import { isSqlite, prepared } from '@svc/database/prepared'
 import { sql } from 'kysely'
 import type { Db, RefundTable, Tx, UnclaimedPaymentTable } from '../db/schema.ts'
@@ -81,8 +81,8 @@ export async function readTo(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ file, read_to }) => [file, read_to]))
 }
 
-export async function setRead(tx: Tx, places: readonly Place[]): Promise<void> {
-  for (const { file, end, isLoss } of places)
+export async function setRead(tx: Tx, positions: readonly Position[]): Promise<void> {
+  for (const { file, end, isLoss } of positions)
     await tx
       .insertInto('journal_files')
       .values({ file, read_to: end })

@@ -17,7 +17,7 @@ export async function push(
   { receipt, signer }: ReceiptCaller,
   { receipt_id }: { receipt_id: string },
 ): Promise<PushAnswer> {
-  if (receipt_id !== receipt.receipt_id) throw receiptMismatch('the envelope is for another receipt than the body')
+  if (receipt_id !== receipt.receipt_id) throw receiptMismatch('the envelope names a different receipt than the body')
   await limitSigner(context, signer)
   const result = await publishNewest(context, receipt_id)
   if (result.status === 'failed') throw anchorFailed(result)

@@ -68,7 +68,7 @@ it('deploy-evm-registry fails when the configured registry belongs to another ke
   expect(await test.open(key).balance()).toBe(FUNDS)
 })
 
-it('CFG-01 deploy-evm-registry reports all missing and invalid settings at once', async () => {
+it('CFG-01 deploy-evm-registry reports all missing and invalid settings together', async () => {
   const { code, stdout, stderr } = await run({ EVM_RPC_URLS: '', EVM_REGISTRY_CONTRACT: '0x12' })
   expect([code, stdout]).toEqual([2, ''])
   for (const name of ['EVM_RPC_URLS', 'EVM_REGISTRY_KEY', 'EVM_REGISTRY_CONTRACT']) expect(stderr).toContain(name)

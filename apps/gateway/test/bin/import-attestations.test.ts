@@ -85,7 +85,7 @@ forEachDatabase('the command that imports attestations', (database) => {
     })
   }
 
-  it('keeps the imported records when it is killed, and the next run continues from there', {
+  it('keeps the imported records when it is killed, and the next run continues after them', {
     tags: ['nightly'],
   }, async () => {
     const all = await records('rcpt_k1', 'rcpt_k2', 'rcpt_k3')
@@ -106,7 +106,7 @@ describe('the command that imports attestations exits with 2', () => {
     ['without an export', [], /^usage: .*\n$/],
     ['with an unknown option', ['--force', 'a'], /^Unknown option '--force'/],
     ['with an export file that does not exist', ['/nowhere/export.json'], /^ENOENT: .*\n$/],
-    ['with a folder in place of an export file', [tmpdir()], /^EISDIR: .*\n$/],
+    ['with a folder instead of an export file', [tmpdir()], /^EISDIR: .*\n$/],
   ])('%s', { tags: ['nightly'] }, async (_name, args, stderr) => {
     const outcome = await start(args, {}).ended
     expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(stderr) })

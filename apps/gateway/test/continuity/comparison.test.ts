@@ -45,19 +45,19 @@ forEachDatabase('comparisons with the journal', (fresh) => {
     return { folder, database, continuity, close }
   })
 
-  /** Returns the path of a file that is due to be removed: it is old, and the database has all that is in it. */
+  /** Returns the path of an old file that is due to be removed, since the database has all its entries. */
   async function addOldFile(): Promise<string> {
     const { folder, database } = instance
     const journal = await openJournal({ folder, sealing, history: 'a server' })
     await journal.append(['an entry'])
     await journal.close()
-    await database.commit((tx) => setRead(tx, journal.places()))
-    const path = join(folder, journal.places()[0]!.file)
+    await database.commit((tx) => setRead(tx, journal.positions()))
+    const path = join(folder, journal.positions()[0]!.file)
     await utimes(path, 0, 0)
     return path
   }
 
-  it('T-37 ADD-29 a comparison that begins while old files are removed ends, and so does the removal', async ({
+  it('T-37 ADD-29 a comparison that begins during the removal of old files completes, and so does the removal', async ({
     signal,
   }) => {
     const { database, continuity } = instance

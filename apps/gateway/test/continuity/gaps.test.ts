@@ -6,7 +6,7 @@ import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 
 forEachDatabase('the gaps of a database', (database) => {
-  it('T-37 what the chain has is read again for a server that answers while it is being read', async () => {
+  it('T-37 the chain is read again for a server that answers during the read', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
     const questions: PromiseWithResolvers<[]>[] = []
     const nodes = {

@@ -66,7 +66,8 @@ function readingProblem({ url, href }: UrlCase): string | null {
 }
 
 /** What a service says of a URL that it has not called: neither its form nor its host was good. */
-const NOT_CALLED = /^(only |must |the host of the source is not known)/
+const NOT_CALLED =
+  /^(the (URL|port|host) must |all addresses of the host must |must |the host of the source cannot be resolved)/
 
 async function callProblem(url: string, entryPoints: EntryPoints, agentUrl: string): Promise<string | null> {
   const { status, body } = await entryPoints.fetchFrom(url)

@@ -1,4 +1,4 @@
-// The files of a journal in a folder: each process appends to one of its own, line by line after a head.
+// The files of a journal folder. Each process appends lines, after a head, to a file of its own.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
@@ -21,15 +21,15 @@ export interface JournalFile {
   name: string
   /** In bytes. */
   size: number
-  /** Unix milliseconds. A process that lives touches its files every few seconds. */
+  /** Unix milliseconds. A running process touches its files every few seconds. */
   touchedMs: number
 }
 
 export const JOURNAL = '.journal'
-/** Holds the id of the folder. */
+/** The file that contains the folder's id. */
 const ID = 'id'
 const TOUCH_MS = 5000
-/** A file that was not touched for this long belongs to nobody. */
+/** A file that was not touched for this long belongs to no running process. */
 export const ALIVE_MS = 20_000
 
 export async function makeFolder(folder: string): Promise<void> {
@@ -51,11 +51,11 @@ export async function filesIn(folder: string, ending = JOURNAL): Promise<Journal
   return files
 }
 
-/** Names of files that were pruned: one that is gone otherwise was lost. */
+/** The file that lists pruned files. A missing file that is not in it was lost. */
 const PRUNED = 'pruned'
 
 /** Durable when it resolves. */
-export async function notePruned(folder: string, names: readonly string[]): Promise<void> {
+export async function recordPruned(folder: string, names: readonly string[]): Promise<void> {
   await appendFile(join(folder, PRUNED), names.map((name) => `${name}\n`).join(''), { mode: 0o600, flush: true })
 }
 
@@ -67,13 +67,13 @@ export async function removeFile(folder: string, name: string): Promise<void> {
   await rm(join(folder, name), { force: true })
 }
 
-/** Made by the first process that opens the folder. */
+/** The first process that opens the folder creates the id. */
 export async function makeFolderId(folder: string): Promise<string> {
   const path = join(folder, ID)
   const id = randomUUID()
   const own = `${path}-${id}`
   await writeFile(own, id, { mode: 0o600 })
-  // Unlike a file that is written in place, a link is there as a whole.
+  // A link appears complete, unlike a file that is written in place.
   await link(own, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
@@ -81,7 +81,7 @@ export async function makeFolderId(folder: string): Promise<string> {
   return readFile(path, 'utf8')
 }
 
-/** Null where nothing was written yet. */
+/** Null when nothing was written yet. */
 export async function readFolderId(folder: string): Promise<string | null> {
   return readFile(join(folder, ID), 'utf8').catch(() => null)
 }
@@ -89,23 +89,23 @@ export async function readFolderId(folder: string): Promise<string | null> {
 export interface Owner {
   host: string
   pid: number
-  /** The history of the database that it writes to. */
+  /** The history of the database that the process writes to. */
   database: string
 }
 
 export interface Head extends Owner {
-  /** Of the key that seals the file. */
+  /** The id of the key that seals the file. */
   key: string
 }
 
 const MAGIC = 'svc-journal 1 '
 
 export interface FirstLine extends Line {
-  /** Null where the line is damaged. */
+  /** Null when the line is damaged. */
   head: Head | null
 }
 
-/** Null where the file has no whole line: a crash came before the first entry. */
+/** Null when the file has no complete line: a crash came before the first entry. */
 export async function readHead(folder: string, name: string): Promise<FirstLine | null> {
   for await (const line of readLines(join(folder, name), 0)) return { ...line, head: parseHead(line.text) }
   return null
@@ -121,7 +121,7 @@ function parseHead(text: string): Head | null {
 
 export interface FileWriter {
   name: string
-  /** The first line, without its end. */
+  /** The first line, without its line break. */
   head: string
   size(): number
   hasEntries(): boolean
@@ -150,7 +150,7 @@ export async function beginFile(
     await append(`${head}\n`)
     await syncFolder(folder)
   } catch (error) {
-    // Where the disk is full, it is tried again and again.
+    // When the disk is full, this is retried with every new file.
     await file.close()
     await removeFile(folder, name).catch(() => {})
     throw error
@@ -170,12 +170,12 @@ export async function beginFile(
   }
 }
 
-/** Names of files tell in whose folder they are: a database may know files of several machines. */
+/** File names contain the folder's id, because a database may know files of several machines. */
 export function endingOf(id: string): string {
   return `-${id.slice(0, 8)}${JOURNAL}`
 }
 
-/** 0 where there is none. Of a file that another machine writes to, only opening it tells how long it is now. */
+/** 0 when there is no such file. Opening it returns the current size even if another machine writes to it. */
 export async function sizeOf(folder: string, name: string): Promise<number> {
   try {
     const file = await open(join(folder, name), 'r')
@@ -194,15 +194,16 @@ async function syncFolder(folder: string): Promise<void> {
 
 export interface Line {
   text: string
-  /** Where the next one begins. */
+  /** Where the next line begins. */
   end: number
 }
 
 const BLOCK_BYTES = 256 * 1024
 
 /**
- * Whole lines from a place on. What a crash has cut off is no line. A file that is gone has none: a process that leaves
- * removes the file that it wrote nothing to, perhaps after it was listed. One with lines is missed by its known length.
+ * Complete lines from a position on. An incomplete line, which a crash leaves, is skipped. A missing file has no lines:
+ * a process that ends removes a file without entries, perhaps after it was listed. Files with entries are found missing
+ * by their known length.
  */
 export async function* readLines(path: string, from: number): AsyncGenerator<Line> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
@@ -239,7 +240,7 @@ async function* blocksOf(file: FileHandle, from: number): AsyncGenerator<Buffer>
   }
 }
 
-/** Text before a place, which is in the last line before it. */
+/** Up to `characters` of text before a position; all of it must be in the last line before that position. */
 export async function readBefore(path: string, end: number, characters: number): Promise<string> {
   const file = await open(path, 'r')
   try {
@@ -252,8 +253,8 @@ export async function readBefore(path: string, end: number, characters: number):
 }
 
 /**
- * Two gateways on two copies of one database would sign the same numbers. Where they share a journal, the second does not
- * start. Gateways of the same database may share one.
+ * Two gateways on two copies of one database would sign the same sequence numbers. If they share a journal, the second
+ * does not start. Gateways of one database may share a journal.
  */
 export async function findOtherDatabase(folder: string, history: string): Promise<Owner | null> {
   for (const { name, touchedMs } of await filesIn(folder)) {
@@ -264,10 +265,10 @@ export async function findOtherDatabase(folder: string, history: string): Promis
   return null
 }
 
-/** A process of another machine cannot be asked for: its file was touched a moment ago. */
+/** A process on another machine cannot be queried: it counts as alive while its file is touched. */
 function isAlive({ host, pid }: Owner): boolean {
   if (host !== hostname()) return true
-  // In a container, a process has the number of the one before it.
+  // After a restart in a container, a process gets the number of its predecessor.
   if (pid === process.pid) return false
   try {
     process.kill(pid, 0)

@@ -5,20 +5,20 @@ import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, rand
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 export interface Sealing {
-  /** Says by which key a file is sealed, and nothing about the key. */
+  /** Identifies the key that sealed a file without revealing anything about it. */
   keyId: string
-  /** `bond`: of the line before, or of the head of the file. */
+  /** `bond` is that of the previous line, or of the file's head. */
   seal(text: string, bond: string): string
   /** Null for a line that was damaged, moved, or sealed by another key. */
   open(line: string, bond: string): string | null
 }
 
 const CIPHER = 'aes-256-gcm'
-/** Documents of thousands of files are compressed while others wait: this takes a quarter of the time of deflate. */
+/** Callers wait while documents with thousands of files are compressed; this takes a quarter of deflate's time. */
 const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const IV_BYTES = 12
 const TAG_BYTES = 16
-/** In base64url. */
+/** The length in base64url. */
 export const BOND_CHARACTERS = 22
 
 export function createSealing(secret: Uint8Array): Sealing {
@@ -48,7 +48,7 @@ export function createSealing(secret: Uint8Array): Sealing {
   }
 }
 
-/** What binds the next line to this one. */
+/** The text that binds the next line to this one. */
 export function bondAfter(line: string): string {
   return line.slice(-BOND_CHARACTERS)
 }

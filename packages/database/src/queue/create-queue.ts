@@ -14,19 +14,21 @@ export interface QueueOptions {
   database: Database<QueueTables>
   databaseUrl: string
   log: QueueLog
-  /** Unix milliseconds. When this is `Date.now` itself, PostgreSQL's clock is used, which all processes share. */
+  /**
+   * Unix milliseconds. When this is `Date.now` itself, the queue uses PostgreSQL's clock, which all processes share.
+   */
   now: () => number
   randomBytes: (length: number) => Uint8Array
-  /** While it says so, this process begins no jobs; others do. */
+  /** While this returns true, this process starts no jobs; other processes do. */
   isPaused?: () => boolean
-  /** Null where nothing is traced. */
+  /** Null when nothing is traced. */
   traces?: JobTraces | null
 }
 
 const GRACE_MS = 30_000
 const MAX_ATTEMPTS = 10
 const MAX_DEAD_LETTERS = 100
-const DEAD_KEPT_MS = 90 * 86_400_000
+const DEAD_LETTER_TTL_MS = 90 * 86_400_000
 
 export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jobs>> {
   const { database, log, now, randomBytes, isPaused = () => false, traces = null } = options
@@ -69,8 +71,8 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
     },
 
     every(seconds, kind, payload) {
-      if (schedules.has(kind)) throw new Error(`jobs of the kind ${kind} have a schedule already`)
-      // With one key, a job that is still waiting is not enqueued a second time.
+      if (schedules.has(kind)) throw new Error(`jobs of the kind ${kind} already have a schedule`)
+      // All jobs of the schedule have one key: while one waits, no second job is enqueued.
       const job = { kind, key: 'schedule', payload: JSON.stringify(payload), maxAttempts: null }
       schedules.set(kind, { name: kind, periodMs: seconds * 1000, enqueue: (tx) => insert(tx, job) })
     },
@@ -117,7 +119,7 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
       return dead && deadJob(dead)
     },
 
-    forgetDead: () => commit((tx) => deleteDeadJobs(tx, new Date(now() - DEAD_KEPT_MS).toISOString())),
+    forgetDead: () => commit((tx) => deleteDeadJobs(tx, new Date(now() - DEAD_LETTER_TTL_MS).toISOString())),
 
     async counts() {
       const counts: Record<string, JobCounts> = {}
@@ -147,7 +149,7 @@ function deadJob({ id, kind, key, payload, attempts, error, failed_at }: DeadJob
   }
 }
 
-/** Loads pg-boss only where it is needed. */
+/** Loads pg-boss only when it is needed. */
 async function openEngine({ database, databaseUrl, log, now, randomBytes }: QueueOptions): Promise<Engine> {
   if (database.dialect === 'sqlite') return createSqliteEngine({ database, now, randomBytes })
   const { openBossEngine } = await import('./pg-boss-engine.ts')

@@ -1,14 +1,14 @@
-// What an engine, which stores jobs, has to do. There are two: a table on SQLite, pg-boss on PostgreSQL.
+// The interface of an engine, which stores jobs. There are two: a table on SQLite, and pg-boss on PostgreSQL.
 
 import type { Tx } from './queue.ts'
 
-/** A run that did not renew its lease for this long is over, and any process may take its job. */
+/** A run that did not renew its lease for this long has ended, and any process may take its job. */
 export const LEASE_SECONDS = 30
 
 export const FIRST_RETRY_SECONDS = 5
 export const MAX_RETRY_SECONDS = 3600
 
-/** Doubles with each attempt, with random extra time up to as much again, so that jobs do not retry together. */
+/** Doubles with each attempt and adds a random time of up to as much, so that jobs do not retry together. */
 export function retryDelaySeconds(attempt: number, randomBytes: (length: number) => Uint8Array): number {
   const random = new DataView(Uint8Array.from(randomBytes(4)).buffer).getUint32(0) / 2 ** 32
   return Math.min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** (attempt - 1) * (1 + random))
@@ -30,7 +30,7 @@ interface NewJob extends Job {
 export interface TakenJob extends Job {
   /** 1 for the first run. */
   attempt: number
-  /** Names this run. It is void once another process takes the job. */
+  /** Identifies this run. Invalid once another process takes the job. */
   lease: string
 }
 
@@ -40,10 +40,10 @@ export interface StateCount {
   count: number
 }
 
-/** A job as it is stored, for people to look at. */
+/** A stored job, to show to people. */
 export interface StoredJob extends Omit<Job, 'maxAttempts'> {
   state: StateCount['state']
-  /** Runs begun. */
+  /** The number of runs that began. */
   attempts: number
   /** Unix milliseconds. */
   dueAt: number
@@ -52,7 +52,7 @@ export interface StoredJob extends Omit<Job, 'maxAttempts'> {
 interface JobPage {
   state: StateCount['state']
   kind: string | null
-  /** The last of the page before. */
+  /** The last job of the previous page. */
   after: { dueAt: number; id: string } | null
   limit: number
 }
@@ -61,17 +61,17 @@ export interface Engine {
   /** False when a job of the same kind and key waits. */
   insert(tx: Tx, job: NewJob): Promise<boolean>
   take(kind: string, limit: number): Promise<TakenJob[]>
-  /** False, as for `remove` and `retryLater`, when the lease is no longer held. */
+  /** False when the lease is no longer valid; the same holds for `remove` and `retryLater`. */
   renew(job: TakenJob): Promise<boolean>
   /** Deletes the job, and locks it until the transaction ends. */
   remove(tx: Tx, job: TakenJob): Promise<boolean>
   retryLater(job: TakenJob): Promise<boolean>
-  /** Makes the job available at once, without counting the run. */
+  /** Makes the job available immediately, without counting the run. */
   release(job: TakenJob): Promise<void>
-  /** Makes jobs whose lease has expired available, where the engine does not do so by itself. */
+  /** Makes jobs with an expired lease available, if the engine does not do so itself. */
   expireLeases(): Promise<void>
   counts(): Promise<StateCount[]>
-  /** The next due first. */
+  /** Ordered by due time, the earliest first. */
   list(page: JobPage): Promise<StoredJob[]>
   find(id: string): Promise<StoredJob | null>
   /** Calls `wake` when there are new jobs of a kind. */
@@ -79,5 +79,5 @@ export interface Engine {
   close(): Promise<void>
 }
 
-/** Who has a job is noted in any case; jobs wait for the database to be current when they run. */
+/** Leases are recorded even while the database may be behind; the jobs themselves wait until it is current. */
 export const WHILE_BEHIND = { whileBehind: true }

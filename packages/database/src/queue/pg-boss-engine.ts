@@ -1,6 +1,6 @@
-// Jobs in pg-boss, which has a schema and connections of its own. What must be atomic with other changes goes through
-// the given transaction. Two things are queries on pg-boss's table, because it has no call for them: locking a job that
-// waits, and counting jobs as they are now.
+// Jobs in pg-boss, which has its own schema and connections. Changes that must be atomic with others use the given
+// transaction. Two operations query pg-boss's table directly, because it has no call for them: locking a waiting job,
+// and counting jobs exactly.
 
 import { singleFlight } from '@svc/concurrency/sharing'
 import { sql } from 'kysely'
@@ -33,17 +33,17 @@ interface JobData {
   /** JSON as text: pg-boss stores `jsonb`, which cannot hold every JSON string. */
   payload: string
   max_attempts: number | null
-  /** Runs that do not count, since they were released. */
+  /** Runs that do not count, because they were released. */
   spared: number
 }
 
 const CHANNEL = 'svc_queue'
 const CONNECTIONS = 4
-/** How often pg-boss looks for expired leases. */
+/** How often pg-boss checks for expired leases. */
 const SUPERVISE_SECONDS = 15
 const UNLIMITED = 2_000_000_000
 
-/** The runner decides how often to try a job, so pg-boss must never give up. */
+/** The runner decides how often a job is retried, so pg-boss must never stop retrying. */
 const JOB_OPTIONS: SendOptions = {
   retryLimit: UNLIMITED,
   retryBackoff: true,
@@ -51,7 +51,7 @@ const JOB_OPTIONS: SendOptions = {
   retryDelayMax: MAX_RETRY_SECONDS,
   retentionSeconds: UNLIMITED,
   heartbeatSeconds: LEASE_SECONDS,
-  // The longest that pg-boss allows.
+  // The longest time that pg-boss allows.
   expireInSeconds: 24 * 3600,
 }
 
@@ -71,14 +71,14 @@ export async function openBossEngine({ database, databaseUrl, log, now }: BossEn
   const createOnce = singleFlight<void>()
   let listener: { close(): Promise<void> } | undefined
 
-  /** pg-boss needs a queue for each kind before it takes jobs. */
+  /** pg-boss needs a queue for each kind before it accepts jobs. */
   async function prepare(kind: string): Promise<void> {
     try {
       if (!existing.has(kind)) await createOnce(kind, () => boss.createQueue(kind))
       existing.add(kind)
       await syncTime()
     } catch (error) {
-      // By connections of pg-boss, and nothing but the connection can fail.
+      // pg-boss uses its own connections, and nothing but a connection can fail here.
       throw unavailable(error)
     }
   }
@@ -92,10 +92,10 @@ export async function openBossEngine({ database, databaseUrl, log, now }: BossEn
       const options = { ...JOB_OPTIONS, id, startAfter: delaySeconds, ...(key !== null && { singletonKey: key }) }
       const send = () => boss.send(kind, data, { ...options, db: fromKysely(tx) })
       if ((await send()) !== null) return true
-      // The database may have been restored to a moment before the queue was made.
+      // The database may have been restored to a moment before the queue was created.
       existing.delete(kind)
       await prepare(kind)
-      if ((await send()) === null) throw new Error(`there is a job ${id} already`)
+      if ((await send()) === null) throw new Error(`a job ${id} already exists`)
       return true
     },
 
@@ -191,14 +191,14 @@ async function startBoss(boss: PgBoss, now: () => number): Promise<() => Promise
 const STATE = sql`case when state = 'active' then 'running'
   when start_after <= pgboss.job_now() then 'waiting' else 'delayed' end`
 
-/** Compared as text: an id that is no UUID is one that does not exist. */
+/** Compared as text, so that an id that is not a UUID simply does not exist. */
 const STORED_JOBS = sql`select cast(id as text) as id, name as kind, singleton_key as key, data,
   retry_count as runs, cast(extract(epoch from start_after) * 1000 as bigint) as "dueAt", ${STATE} as state
   from pgboss.job where state < 'completed'`
 
 interface BossRow extends Pick<StoredJob, 'id' | 'kind' | 'key' | 'dueAt' | 'state'> {
   data: JobData
-  /** Runs that ended. */
+  /** The number of runs that ended. */
   runs: number
 }
 

@@ -1,10 +1,10 @@
-// Additions to pg-boss's schema. Several processes may make them at once.
+// Additions to pg-boss's schema. Several processes may apply them at once.
 
 import type { PgBoss } from 'pg-boss'
 
 const ADVISORY_LOCK = 7_291_046_388
 
-/** Finds a waiting job by its key without scanning all that wait. */
+/** Finds a waiting job by its key without scanning all waiting jobs. */
 export async function addKeyIndex(boss: PgBoss): Promise<void> {
   await underLock(
     boss,
@@ -13,8 +13,8 @@ export async function addKeyIndex(boss: PgBoss): Promise<void> {
 }
 
 /**
- * pg-boss reads its server's clock through one SQL function. Where time is injected, that function returns the time last
- * stored; the result here is the function that stores it.
+ * pg-boss reads the server's clock through one SQL function. With an injected clock, that function returns the last
+ * stored time; the result of this call is the function that stores it.
  */
 export async function injectTime(boss: PgBoss, now: () => number): Promise<() => Promise<void>> {
   if (now === Date.now) return async () => {}

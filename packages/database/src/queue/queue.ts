@@ -1,11 +1,11 @@
-// The queue as its users see it.
+// The public interface of the queue.
 
 import type { Transaction } from 'kysely'
 import type { QueueTables } from './tables.ts'
 
 export type Tx = Transaction<QueueTables>
 
-/** Runs in one transaction with the completion of its job: both happen, once, or neither does. */
+/** Runs in one transaction with the completion of its job: both happen exactly once, or neither does. */
 export type Effect = (tx: Tx) => Promise<void>
 
 export interface JobRun {
@@ -14,25 +14,27 @@ export interface JobRun {
   attempt: number
   /** Whether the job is a dead letter if this run fails. */
   isLast: boolean
-  /** Aborted when this run no longer counts, because another process has, or will have, the job. */
+  /** Aborted when this run no longer counts because another process has taken, or will take, the job. */
   signal: AbortSignal
 }
 
 /**
- * Does the slow part and returns what to write. A run may be interrupted at any point and started again elsewhere, even
- * while the first still runs; only one of them gets to write.
+ * Does the slow part and returns the effect to write. A run may be interrupted at any point and restarted elsewhere,
+ * even while the first still runs; only one run writes its effect.
  */
 type Handler<Payload> = (payload: Payload, run: JobRun) => Promise<Effect>
 
 interface HandleOptions {
-  /** How many run at a time in this process; 1 by default. */
+  /** The number of parallel runs in this process; 1 by default. */
   concurrency?: number
-  /** How many runs a job has before it is a dead letter. */
+  /** The number of runs before the job becomes a dead letter. */
   maxAttempts?: number
 }
 
 interface EnqueueOptions {
-  /** While a job of the same kind and key waits, no other is added. A running job does not count: it began too early. */
+  /**
+   * While a job of the same kind and key waits, no other is added. A running job does not count: it started too early.
+   */
   key?: string
   delaySeconds?: number
   /** Overrides the handler's. */
@@ -48,25 +50,25 @@ interface DeadLetter {
   failed_at: string
 }
 
-/** A job for people to look at. */
+/** A job, to show to people. */
 export interface ListedJob {
   id: string
   kind: string
   key: string | null
   payload: unknown
   state: keyof JobCounts
-  /** Runs begun. */
+  /** The number of runs that began. */
   attempts: number
-  /** Unix milliseconds: when it is due, or when it failed for good. */
+  /** Unix milliseconds: when the job is due, or when it failed permanently. */
   at: number
-  /** Of a dead job. */
+  /** The error of a dead job. */
   error: string | null
 }
 
 interface JobListPage {
   state: keyof JobCounts
   kind: string | null
-  /** The last of the page before. */
+  /** The last job of the previous page. */
   after: { at: number; id: string } | null
   limit: number
 }
@@ -82,7 +84,7 @@ export interface JobCounts {
 
 export interface Drained {
   done: number
-  /** Runs that failed and will be retried. */
+  /** Failed runs that will be retried. */
   failed: number
   dead: number
 }
@@ -100,27 +102,27 @@ export interface Queue<Jobs> {
     options?: EnqueueOptions,
   ): Promise<string | null>
   handle<Kind extends keyof Jobs & string>(kind: Kind, options: HandleOptions, handler: Handler<Jobs[Kind]>): void
-  /** Enqueues a job once per period, however many processes call this; the first at once. One schedule per kind. */
+  /** Enqueues a job once per period, however many processes call this; the first immediately. One schedule per kind. */
   every<Kind extends keyof Jobs & string>(seconds: number, kind: Kind, payload: Jobs[Kind]): void
   start(): Promise<void>
-  /** Takes no more jobs, waits for running ones up to `graceMs`, and releases the rest. */
+  /** Stops taking jobs, waits up to `graceMs` for running ones, and releases the rest. */
   stop(options?: { graceMs?: number }): Promise<void>
-  /** Runs due jobs until none is left, also when workers were never started. */
+  /** Runs due jobs until none is left, even if workers were never started. */
   drain(): Promise<Drained>
   /** The newest first. */
   deadLetters(limit?: number): Promise<DeadLetter[]>
-  /** Enqueues it as a new job; false when there is no such dead letter. */
+  /** Enqueues the dead letter as a new job; false when it does not exist. */
   retryDead(id: string): Promise<boolean>
-  /** The same inside a caller's transaction. `id` of the new job: null where one of the same kind and key waits. */
+  /** The same inside a caller's transaction. `id` is that of the new job; null when a job of its kind and key waits. */
   retryDeadIn(tx: Tx, id: string): Promise<{ id: string | null } | null>
-  /** False when there is no such dead letter. */
+  /** False when the dead letter does not exist. */
   deleteDeadIn(tx: Tx, id: string): Promise<boolean>
-  /** Jobs in one state: dead ones with the newest first, others with the next due first. */
+  /** Jobs in one state: dead ones newest first, others in the order in which they are due. */
   list(page: JobListPage): Promise<ListedJob[]>
   find(id: string): Promise<ListedJob | null>
   /** Deletes dead letters that are older than ninety days. */
   forgetDead(): Promise<void>
-  /** Counts of every kind that is handled here or has jobs. */
+  /** Counts for every kind that has a handler here or has jobs. */
   counts(): Promise<Record<string, JobCounts>>
 }
 

@@ -26,7 +26,7 @@ export interface JobHandler {
   handle(payload: string, run: JobRun): Promise<Effect>
 }
 
-/** Lost: another run has the job, so this one wrote nothing. */
+/** `lost` means that another run has the job, so this one wrote nothing. */
 type Outcome = 'done' | 'failed' | 'dead' | 'lost'
 
 export interface Running {
@@ -50,7 +50,7 @@ async function run(runner: Runner, job: TakenJob, handler: JobHandler, lost: Abo
   try {
     return await attempt(runner, job, handler, lost)
   } catch (error) {
-    // Most likely the database is unavailable. The lease expires, and then the job is taken again.
+    // The database is probably unavailable. The lease expires, and then the job is taken again.
     if (!lost.signal.aborted) runner.log.error({ ...logFields(job), err: error }, 'a job could not be completed')
     return 'lost'
   }
@@ -62,7 +62,7 @@ async function attempt(runner: Runner, job: TakenJob, handler: JobHandler, lost:
     return moveToDeadLetters(
       runner,
       { ...job, attempt: job.attempt - 1 },
-      new Error('its last run ended without an answer'),
+      new Error('its last run ended without a result'),
     )
   }
   try {
@@ -83,7 +83,7 @@ async function attempt(runner: Runner, job: TakenJob, handler: JobHandler, lost:
   }
 }
 
-/** Only around the handler: while the effect is written, its transaction holds the job. */
+/** Needed only around the handler: while the effect is written, its transaction holds the job. */
 async function whileRenewing<T>(
   { engine, log }: Runner,
   job: TakenJob,
@@ -131,7 +131,7 @@ async function moveToDeadLetters(runner: Runner, job: TakenJob, error: unknown):
     return true
   })
   if (!isMoved) return logLost(runner, job)
-  runner.log.error({ ...logFields(job), err: error }, 'a job failed for good')
+  runner.log.error({ ...logFields(job), err: error }, 'a job failed permanently')
   return 'dead'
 }
 

@@ -1,4 +1,4 @@
-// Recurring jobs. The process that moves a schedule to its next time enqueues the job in the same transaction.
+// Recurring jobs. The process that advances a schedule enqueues the job in the same transaction.
 
 import type { Database } from '../open.ts'
 import { WHILE_BEHIND } from './engine.ts'
@@ -23,7 +23,7 @@ export async function fireSchedules(
   for (const row of await findOrInsert({ db, commit }, [...schedules.keys()], now)) {
     const schedule = schedules.get(row.name) as Schedule
     if (row.next_at <= now) await fire(commit, schedule, row, now)
-    // The clock ran ahead, or the period became shorter: do not wait longer than one period.
+    // The clock was ahead, or the period became shorter: wait at most one period.
     else if (row.next_at > now + schedule.periodMs) {
       await commit((tx) => moveSchedule(tx, row, now + schedule.periodMs), WHILE_BEHIND)
     }

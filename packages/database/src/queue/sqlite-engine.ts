@@ -1,5 +1,5 @@
-// Jobs in a table of the embedded database. Its transactions run one after the other, each with the write lock from its
-// start, so what a transaction has read stays true until it ends.
+// Jobs in a table of the embedded database. Its transactions run one after another, each with the write lock from its
+// start, so a value that a transaction read stays valid until it ends.
 
 import { toHex } from '@svc/protocol/bytes'
 import { sql } from 'kysely'
@@ -21,7 +21,7 @@ export function createSqliteEngine({ database, now, randomBytes }: SqliteEngineO
 
   const leaseEnd = () => now() + LEASE_SECONDS * 1000
 
-  const held = (tx: Tx, job: { id: string; lease: string }) =>
+  const leasedJob = (tx: Tx, job: { id: string; lease: string }) =>
     tx.updateTable('jobs').where('id', '=', job.id).where('lease', '=', job.lease)
 
   const jobs = (time: number) =>
@@ -32,7 +32,7 @@ export function createSqliteEngine({ database, now, randomBytes }: SqliteEngineO
       if (key !== null && (await isWaiting(tx, kind, key))) return false
       const due_at = Math.ceil(now() + delaySeconds * 1000)
       await insertJob(tx, id, kind, key, payload, maxAttempts, due_at)
-      // The worker waits for this transaction, and then sees what it changed.
+      // The worker waits for this transaction, and then sees its changes.
       wake(kind)
       return true
     },
@@ -47,7 +47,7 @@ export function createSqliteEngine({ database, now, randomBytes }: SqliteEngineO
         .orderBy('due_at')
         .orderBy(sql`rowid`)
         .limit(limit)
-      // Finding nothing must not take the write lock, which other processes wait for.
+      // Read first: an empty result must not take the write lock, which other processes wait for.
       if ((await due.execute()).length === 0) return []
       const rows = await commit(
         (tx) =>
@@ -71,7 +71,9 @@ export function createSqliteEngine({ database, now, randomBytes }: SqliteEngineO
     },
 
     async renew(job) {
-      return changed(await commit((tx) => held(tx, job).set({ due_at: leaseEnd() }).executeTakeFirst(), WHILE_BEHIND))
+      return changed(
+        await commit((tx) => leasedJob(tx, job).set({ due_at: leaseEnd() }).executeTakeFirst(), WHILE_BEHIND),
+      )
     },
 
     async remove(tx, job) {
@@ -85,14 +87,16 @@ export function createSqliteEngine({ database, now, randomBytes }: SqliteEngineO
 
     async retryLater(job) {
       const due_at = Math.ceil(now() + retryDelaySeconds(job.attempt, randomBytes) * 1000)
-      return changed(await commit((tx) => held(tx, job).set({ lease: null, due_at }).executeTakeFirst(), WHILE_BEHIND))
+      return changed(
+        await commit((tx) => leasedJob(tx, job).set({ lease: null, due_at }).executeTakeFirst(), WHILE_BEHIND),
+      )
     },
 
     async release(job) {
       const due_at = now()
       await commit(
         (tx) =>
-          held(tx, job)
+          leasedJob(tx, job)
             .set((eb) => ({ lease: null, due_at, attempts: eb('attempts', '-', 1) }))
             .execute(),
         WHILE_BEHIND,

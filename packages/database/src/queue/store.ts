@@ -10,7 +10,7 @@ export async function insertDeadJob(tx: Tx, dead: DeadJobTable): Promise<void> {
 
 export interface DeadPage {
   kind?: string | null
-  /** The last of the page before. */
+  /** The last job of the previous page. */
   after?: { failedAt: string; id: string } | null
   limit: number
 }
@@ -33,7 +33,7 @@ export async function findDeadJob(db: Db, id: string): Promise<DeadJobTable | nu
   return (await db.selectFrom('dead_jobs').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
-/** Of several callers, one gets the row. */
+/** Only one of several callers gets the row. */
 export async function removeDeadJob(tx: Tx, id: string): Promise<DeadJobTable | null> {
   return (await tx.deleteFrom('dead_jobs').where('id', '=', id).returningAll().executeTakeFirst()) ?? null
 }
@@ -60,7 +60,7 @@ export async function findSchedules(db: Db, names: readonly string[]): Promise<S
   return db.selectFrom('schedules').selectAll().where('name', 'in', names).execute()
 }
 
-/** False when another process moved it first. */
+/** False when another process advanced it first. */
 export async function moveSchedule(tx: Tx, { name, next_at }: ScheduleTable, to: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('schedules')

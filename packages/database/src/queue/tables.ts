@@ -1,5 +1,4 @@
-// The tables of the queue, which services create in a migration of their own. The migration has landed: it is never
-// edited.
+// The tables of the queue, which services create in their own migrations. This migration is released and never edited.
 
 import type { Change } from '../migrate.ts'
 
@@ -16,19 +15,19 @@ interface StoredJob {
   /** JSON. */
   payload: string
   max_attempts: number | null
-  /** Runs begun. */
+  /** The number of runs that began. */
   attempts: number
 }
 
 /** Jobs of the embedded database. On PostgreSQL jobs are in pg-boss's own schema, and this table stays empty. */
 interface JobTable extends StoredJob {
-  /** Names the current run; null while the job waits. */
+  /** Identifies the current run; null while the job waits. */
   lease: string | null
-  /** When the job may be taken: when it is due, or, while it runs, when its lease expires. Unix milliseconds. */
+  /** When the job may be taken: the due time, or, while it runs, the end of its lease. Unix milliseconds. */
   due_at: number
 }
 
-/** Jobs that failed for good. */
+/** Jobs that failed permanently. */
 export interface DeadJobTable extends StoredJob {
   error: string
   failed_at: string

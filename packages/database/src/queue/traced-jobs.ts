@@ -1,10 +1,10 @@
-// A job carries the trace of the request that caused it, as one more field of its payload, and goes on with it wherever
-// it runs. Jobs that a schedule adds have none and are not traced.
+// A job carries the trace of the request that caused it as a field of its payload, and continues it wherever it runs.
+// Jobs that a schedule adds carry none and are not traced.
 
 import type { Effect, JobRun } from './queue.ts'
 
 export interface JobTraces {
-  /** The trace of the code at hand; null when it has none. */
+  /** The trace of the running code; null when it has none. */
   active(): string | null
   /** Runs a job as part of the trace that it carries. */
   run(job: { kind: string; run: JobRun; traceparent: string }, work: () => Promise<Effect>): Promise<Effect>
@@ -12,7 +12,7 @@ export interface JobTraces {
 
 const FIELD = 'traceparent'
 
-/** What is stored of a payload. */
+/** The stored text of a payload. */
 export function payloadText(payload: unknown, traceparent: string | null): string {
   const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload)
   return JSON.stringify(traceparent !== null && isObject ? { ...payload, [FIELD]: traceparent } : payload)

@@ -46,7 +46,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
     try {
       return (await begin(kind, handler, limit)).map(({ finished }) => finished)
     } catch (error) {
-      log.error({ kind, err: error }, 'no jobs could be taken; the next poll tries again')
+      log.error({ kind, err: error }, 'no jobs could be taken; the next poll retries')
       return []
     }
   }
@@ -55,7 +55,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
     try {
       if (!isPaused()) await beforePoll()
     } catch (error) {
-      log.error({ err: error }, 'schedules could not be read; the next poll tries again')
+      log.error({ err: error }, 'schedules could not be read; the next poll retries')
     }
     for (const { worker } of handlers.values()) worker.wake()
     polling = undefined
@@ -77,7 +77,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
 
   return {
     add(kind, handler) {
-      if (handlers.has(kind)) throw new Error(`jobs of the kind ${kind} have a handler already`)
+      if (handlers.has(kind)) throw new Error(`jobs of the kind ${kind} already have a handler`)
       const worker = createWorker(handler.concurrency, (limit) => tryToBegin(kind, handler, limit))
       handlers.set(kind, { ...handler, worker })
     },
@@ -106,7 +106,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
         isBusy = false
         await engine.expireLeases()
         await beforePoll()
-        // One question for all kinds: most have no jobs.
+        // One query for all kinds: most have no jobs.
         const present = new Set((await engine.counts()).filter(mayBeDue).map(({ kind }) => kind))
         for (const [kind, handler] of handlers) {
           if (!present.has(kind)) continue
@@ -134,9 +134,9 @@ async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 interface Worker {
-  /** Says that there may be jobs. */
+  /** Reports that there may be jobs. */
   wake(): void
-  /** Resolves when it is not about to begin any. */
+  /** Resolves when the worker is not about to start any. */
   settled(): Promise<void>
 }
 

@@ -1,4 +1,5 @@
-// Opens each database whose URL arrives on standard input, increments its counter in three transactions, and says so.
+// Opens each database whose URL arrives on standard input, increments its counter in three transactions, and reports
+// it.
 
 import { createInterface } from 'node:readline'
 import { writable } from '@svc/devnet/writable'

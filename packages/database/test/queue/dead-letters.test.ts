@@ -37,7 +37,7 @@ forEachDatabase('a job that fails', (database) => {
     expect(await queue.counts()).toEqual({ note: { waiting: 0, delayed: 0, running: 0, dead: 0 } })
   })
 
-  it('T-140 is forgotten ninety days after it failed for good', async () => {
+  it('T-140 is deleted ninety days after it failed permanently', async () => {
     const { queue, enqueue, clock } = await openTestQueues(database)
     queue.handle('note', {}, async () => {
       throw new PermanentError('never')
@@ -103,7 +103,7 @@ forEachDatabase('a job that fails', (database) => {
     expect(await queue.deadLetters(1)).toHaveLength(1)
   })
 
-  it('becomes a dead letter when all of its runs died without a result', async () => {
+  it('becomes a dead letter when all of its runs end without a result', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     const gate = createGate()
     const dead = await Promise.all([open(), open()])
@@ -122,7 +122,7 @@ forEachDatabase('a job that fails', (database) => {
     }
     expect(await drainLater(last)).toEqual({ done: 0, failed: 0, dead: 1 })
     expect(await last.deadLetters()).toMatchObject([
-      { error: 'Error: its last run ended without an answer', attempts: 2 },
+      { error: 'Error: its last run ended without a result', attempts: 2 },
     ])
     gate.open()
     await Promise.all(begun)

@@ -20,7 +20,7 @@ forEachDatabase('the effect of a job', (database) => {
     expect(await notes()).toEqual(['a', 'after a'])
   })
 
-  it('is discarded while another run has the job, whose own effect then happens', async () => {
+  it('is discarded while another run has the job, and the effect of that run then happens', async () => {
     const { open, enqueue, clock, notes } = await openTestQueues(database)
     const [slow, quick] = await Promise.all([open(), open()])
     const gates = { slow: createGate(), quick: createGate() }

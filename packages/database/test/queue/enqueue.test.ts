@@ -70,7 +70,7 @@ forEachDatabaseInGate('a job that is enqueued', (database) => {
       await expect.poll(() => runs).toBe(1)
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`.execute(db)
-      // An enqueue that fails notices that its connection is gone.
+      // An enqueue that fails detects that its connection is gone.
       await vi.waitFor(() => enqueue(queue, 'after'), 60_000)
       await expect.poll(() => runs).toBeGreaterThan(1)
     })
@@ -109,7 +109,7 @@ forEachDatabaseInGate('a key', (database) => {
     expect(ids.filter((id) => id !== null)).toHaveLength(1)
   })
 
-  it('ignores a job that is already running, since it may have missed the change', async () => {
+  it('ignores a running job, which may have missed the change', async () => {
     const { queue, enqueue, notes } = await openTestQueues(database)
     const gate = createGate()
     queue.handle('note', {}, async ({ text }) => {
@@ -153,7 +153,7 @@ forEachDatabaseInGate('a key', (database) => {
         await writeNote('change')(tx)
         expect(await queue.enqueue(tx, 'note', { text: '' }, { key: 'k' })).toBeNull()
         const drained = worker.drain()
-        // SQLite makes the worker wait for this transaction; on PostgreSQL it looks and finds nothing.
+        // SQLite makes the worker wait for this transaction; on PostgreSQL the worker polls and finds nothing.
         if (database.dialect === 'postgres') expect(await drained).toMatchObject({ done: 0 })
         return { drained }
       })

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { PermanentError } from '../../src/queue/queue.ts'
 import { openTestQueues } from './queues.ts'
 
-forEachDatabase('jobs to look at', (database) => {
+forEachDatabase('listed jobs', (database) => {
   it('ADD-25 are listed by state, page by page, found by id, and dead ones deleted or retried in a transaction', async () => {
     const { queue, enqueue, clock, db } = await openTestQueues(database)
     queue.handle('note', { concurrency: 3 }, async () => {

@@ -4,7 +4,7 @@ import { openTestQueues } from './queues.ts'
 import { writeNote } from './test-jobs.ts'
 
 forEachDatabase('a schedule', (database) => {
-  it('enqueues one job in each period, the first at once, however many queues poll', async () => {
+  it('enqueues one job in each period, the first immediately, however many queues poll', async () => {
     const { open, clock, notes } = await openTestQueues(database)
     const queues = await Promise.all([open(), open(), open()])
     for (const queue of queues) {
@@ -34,7 +34,7 @@ forEachDatabase('a schedule', (database) => {
     expect(await notes()).toHaveLength(3)
   })
 
-  it('does not accumulate jobs that nobody runs', async () => {
+  it('does not accumulate jobs that no process runs', async () => {
     const { open, clock, notes } = await openTestQueues(database)
     const [queue, worker] = await Promise.all([open(), open()])
     queue.every(60, 'tick', {})

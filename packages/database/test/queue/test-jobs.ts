@@ -14,7 +14,7 @@ export interface TestJobs {
 
 type NoteTables = { notes: { text: string } }
 
-/** The table has no unique key, so that an effect that happens twice shows. */
+/** The table has no unique key, so that a duplicate effect is visible. */
 export const noteTables: Migrations = {
   '0001-queue': createQueueTables,
   '9000-notes': async (db, column) => {

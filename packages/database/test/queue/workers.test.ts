@@ -10,7 +10,7 @@ forEachDatabase('started workers', (database) => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
   afterEach(() => void vi.useRealTimers())
 
-  it('run a new job at once, without polling', async () => {
+  it('run a new job immediately, without polling', async () => {
     const { queue, enqueue, notes } = await openTestQueues(database)
     const ran = new Map<string, () => void>()
     queue.handle('note', {}, async ({ text }) => async (tx) => {
@@ -94,7 +94,7 @@ forEachDatabase('started workers', (database) => {
 })
 
 forEachDatabase('stopping', (database) => {
-  it('waits for running jobs and takes no more', async () => {
+  it('waits for running jobs and takes no more jobs', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])
     const gate = createGate()
@@ -139,7 +139,7 @@ forEachDatabase('stopping', (database) => {
     expect(await notes()).toEqual(['attempt 1'])
   })
 
-  it('does not begin jobs that were taken at the last moment', async () => {
+  it('does not start jobs that were taken at the last moment', async () => {
     const { open, enqueue, db } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])
     queue.handle('note', {}, async () => writeNote('too late'))

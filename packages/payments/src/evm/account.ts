@@ -1,4 +1,4 @@
-// An account of ours on an EVM chain. It signs without sending, so that a transaction can be noted in between.
+// Our own account on an EVM chain. It signs without sending, so that a transaction can be stored in between.
 
 import { coinOf } from '@svc/api/assets'
 import type { EvmNetwork } from '@svc/api/networks'
@@ -8,7 +8,7 @@ import { answerOf, EvmError, rejectAsEvmError } from './errors.ts'
 import { connectEvmBatches, createEvmClient } from './nodes.ts'
 import { quantity } from './rpc-answers.ts'
 
-/** How long we count what we sent ourselves: some nodes do not count what is not in a block yet. */
+/** How long we count our own sent transactions: some nodes do not count what is not in a block yet. */
 const SENT_LATELY_MS = 10_000
 
 /** Without `to` it creates a contract. */
@@ -25,7 +25,7 @@ export interface Costs {
 
 export interface SignedTransaction {
   tx: Hex
-  /** Complete: it can be sent again as it is. */
+  /** Complete: it can be sent again unchanged. */
   raw: Hex
 }
 
@@ -52,8 +52,8 @@ export function createEvmAccount(
   let next = { nonce: 0, until: 0 }
 
   /**
-   * Whether another transaction has its nonce. Every node that answers must say so, and each at one moment: one that lags
-   * does not know a transaction that has taken its own nonce.
+   * Whether another transaction has its nonce. Every node that answers must confirm it, each at one moment: a node that
+   * lags does not know a transaction that has used its own nonce.
    */
   async function isReplaced({ tx, raw }: SignedTransaction, at: 'pending' | 'finalized'): Promise<boolean> {
     const { nonce = 0 } = parseTransaction(raw)
@@ -76,20 +76,20 @@ export function createEvmAccount(
 
     balance: (): Promise<bigint> => client.getBalance({ address }).catch(rejectAsEvmError),
 
-    /** Also checks that we can afford it: nodes look at the balance only once the transaction is sent. */
+    /** Also checks that the account can pay: nodes check the balance only when the transaction is sent. */
     async costs(call: Call): Promise<Costs> {
       const [estimate, { maxFeePerGas, maxPriorityFeePerGas }, balance] = await Promise.all([
         client.estimateGas({ account: address, ...call }),
         client.estimateFeesPerGas(),
         client.getBalance({ address }),
       ]).catch(rejectAsEvmError)
-      // A margin, as the state of the chain may change before it lands.
+      // A margin, because the state of the chain may change before the transaction lands.
       const gas = (estimate * 12n) / 10n
       const most = gas * maxFeePerGas
       if (balance < most)
         throw new EvmError(
           'unfunded',
-          `${address} has ${formatEther(balance)} of the ${formatEther(most)} ${coinOf(network).ticker} that the transaction may cost`,
+          `${address} has ${formatEther(balance)} of the ${formatEther(most)} ${coinOf(network).ticker} that the transaction may cost at most`,
         )
       return { gas, maxFeePerGas, maxPriorityFeePerGas }
     },
@@ -101,7 +101,9 @@ export function createEvmAccount(
       return { tx: keccak256(raw), raw }
     },
 
-    /** Whether a node took it says little, with one exception: a transaction whose nonce is taken will never land. */
+    /**
+     * Whether a node accepted it means little, with one exception: a transaction whose nonce is used will never land.
+     */
     async send(raw: Hex): Promise<'sent' | 'nonce_taken'> {
       const { nonce = 0 } = parseTransaction(raw)
       try {
@@ -117,7 +119,7 @@ export function createEvmAccount(
       return 'sent'
     },
 
-    /** Whether it never lands, because another transaction has its nonce for good. */
+    /** Whether it can never land, because another transaction has used its nonce. */
     isLost: (signed: SignedTransaction): Promise<boolean> => isReplaced(signed, 'finalized'),
   }
 }

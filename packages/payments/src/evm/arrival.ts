@@ -9,9 +9,9 @@ export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55
 
 interface Arrival {
   received: bigint
-  /** Everybody it came from. */
+  /** All accounts that paid some of it. */
   sources: readonly string[]
-  /** The ids of authorizations that paid some of it. */
+  /** The ids of the authorizations that paid some of it. */
   authorizations: readonly string[]
 }
 
@@ -25,12 +25,14 @@ export function arrivalOf(receipt: Receipt, transaction: Transaction, destinatio
   return authorizedArrival(authorized, destination.authorization)
 }
 
-/** What a contract passes on does not count: neither the transaction nor a log shows it. */
+/** Coins that a contract forwards do not count: neither the transaction nor a log shows them. */
 function nativeArrival({ from, to, value }: Transaction, payTo: string): Arrival {
   return { received: to === payTo ? value : 0n, sources: [from], authorizations: [] }
 }
 
-/** The payer is the owner of the tokens, not the sender of the transaction: relays send signed authorizations (AMB-75). */
+/**
+ * The payer is the owner of the tokens, not the sender of the transaction: relays send signed authorizations (AMB-75).
+ */
 function tokenArrival(logs: readonly Log[], payTo: string, authorized: readonly Authorized[]): Arrival {
   const transfers = logs.flatMap(readTransfer)
   const sum = (moved: readonly Transfer[]) => moved.reduce((total, { value }) => total + value, 0n)
@@ -43,7 +45,7 @@ function tokenArrival(logs: readonly Log[], payTo: string, authorized: readonly 
   }
 }
 
-/** What others pay in the same transaction does not matter (T-46). */
+/** Other payments in the same transaction do not matter (T-46). */
 function authorizedArrival(authorized: readonly Authorized[], wanted: string): Arrival {
   const own = authorized.filter(({ id }) => id === wanted)
   return {
@@ -63,12 +65,12 @@ interface Authorized extends Transfer {
   id: string
 }
 
-/** Anybody can make a transfer of zero in any name. */
+/** Anyone can make a transfer of zero in any name. */
 function reaches({ from, to, value }: Transfer, payTo: string): boolean {
   return to === payTo && from !== payTo && value > 0n
 }
 
-/** The transfer that an authorization made, where `next` is that transfer. */
+/** The transfer of an authorization, if `next` is that transfer. */
 function readAuthorized({ topics }: Log, next: Log | undefined, payTo: string): Authorized[] {
   const [event, authorizer, nonce] = topics
   if (event !== AUTHORIZATION_USED || !authorizer || !nonce || !next) return []
@@ -78,7 +80,7 @@ function readAuthorized({ topics }: Log, next: Log | undefined, payTo: string): 
     .map((transfer) => ({ ...transfer, id: authorizationId({ from, nonce }) }))
 }
 
-/** Tokens without amounts (ERC-721) have an event of the same name, without data. */
+/** Tokens without amounts (ERC-721) have an event of the same name without data. */
 function readTransfer({ topics, data }: Log): Transfer[] {
   const [event, from, to] = topics
   if (event !== TRANSFER || !from || !to || data.length !== 66) return []

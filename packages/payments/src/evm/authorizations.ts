@@ -1,4 +1,4 @@
-// EIP-3009: a payer signs an authorization, and anybody may send it, alone or among others. What it paid is the transfer
+// EIP-3009: a payer signs an authorization, and anyone may send it, alone or among others. Its payment is the transfer
 // that the token makes right after it has marked the authorization as used.
 
 /** keccak256('AuthorizationUsed(address,bytes32)') */
@@ -12,7 +12,7 @@ export interface Authorization {
   nonce: string
 }
 
-/** One text for one authorization: a token takes a nonce of a payer once. */
+/** One text for each authorization: a token accepts a nonce of a payer once. */
 export function authorizationId({ from, nonce }: Authorization): string {
   return `${from}:${nonce}`.toLowerCase()
 }

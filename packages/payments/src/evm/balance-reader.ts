@@ -15,7 +15,7 @@ function readBalances(rpc: EvmRpc, destinations: readonly Destination[], signal:
     destinations.map(({ asset, payTo }) => {
       if (asset === NATIVE_ASSETS.evm) return ask('eth_getBalance', [payTo, 'latest'])
       const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [payTo as Hex] })
-      // The node answers: what fails now is this one contract.
+      // The node answers, so a failure now concerns this one contract.
       return ask('eth_call', [{ to: asset, data }, 'latest']).catch(() => null)
     }),
   )

@@ -1,4 +1,4 @@
-// What a failed request to the EVM chain means.
+// Interprets failed requests to the EVM chain.
 
 import {
   BaseError,
@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { NodeProblem } from '../nodes/node-pool.ts'
 
-/** Nothing could be done, or learned, just now. */
+/** The chain could not be used or read at the moment. */
 export class EvmError extends Error {
   override name = 'EvmError'
   readonly why: 'unavailable' | 'unfunded'
@@ -22,14 +22,14 @@ export class EvmError extends Error {
   }
 }
 
-/** A contract refuses: that is an answer. */
+/** The contract rejects the call, which is an answer. */
 export class Reverted extends Error {
   override name = 'Reverted'
-  /** What the contract returned, where the node passes it on. */
+  /** The contract's return data, if the node forwards it. */
   readonly data: Hex | null
 
   constructor(data: Hex | null) {
-    super('the contract refuses')
+    super('the contract rejects the call')
     this.data = data
   }
 }
@@ -43,7 +43,7 @@ export function toEvmError(error: unknown): EvmError | Reverted {
   return isRevert(error) ? new Reverted(revertData(error)) : new EvmError('unavailable', problemOf(error))
 }
 
-/** What a node has against a transaction; empty where it did not answer. */
+/** Why a node rejects a transaction; empty when it did not answer. */
 export function answerOf(error: unknown): string {
   return causeIn(error, RpcRequestError)?.details ?? ''
 }
@@ -63,7 +63,7 @@ function revertData(error: unknown): Hex | null {
 function problemOf(error: unknown): string {
   const problem = error instanceof NodeProblem ? error : causeIn(error, NodeProblem)
   if (problem) return problem.message
-  return error instanceof BaseError ? error.shortMessage : 'a node of the EVM chain does not answer'
+  return error instanceof BaseError ? error.shortMessage : 'a node of the EVM chain does not respond'
 }
 
 function causeIn<T extends Error>(error: unknown, kind: abstract new (...args: never[]) => T): T | null {

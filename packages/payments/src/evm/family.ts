@@ -14,7 +14,7 @@ const BLOCKS = { min: 1, max: 10_000 }
 export const evmFamily: Family<EvmNetwork, EvmFinality, EvmPayerNode> = {
   isAddress: (text) => /^0x[0-9a-fA-F]{40}$/.test(text),
 
-  /** A number of blocks that must hold the payment or stand on one that does, or the chain's own word. */
+  /** A number of blocks, the payment's own included, or `finalized`, which the chain decides. */
   readFinality: (settings, what, text = '1') =>
     text === 'finalized'
       ? { confirmations: 1, finality: 'finalized' }

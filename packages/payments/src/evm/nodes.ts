@@ -1,4 +1,5 @@
-// Nodes of an EVM chain: as a pool to ask, and as one viem client that takes the next node when one does not answer.
+// Nodes of an EVM chain: as a pool to query, and as one viem client that switches to the next node when one does not
+// answer.
 
 import { coinOf } from '@svc/api/assets'
 import type { EvmNetwork } from '@svc/api/networks'
@@ -32,16 +33,18 @@ import {
 } from '../nodes/node-pool.ts'
 import { quantity } from './rpc-answers.ts'
 
-/** Errors that a node answers with are `RpcRequestError`, which viem reads reverts from. */
+/** Errors that a node returns are `RpcRequestError`, from which viem reads reverts. */
 export type EvmRpc = JsonRpc
 
 interface EvmPoolOptions extends Partial<PoolOptions> {
-  /** How often a node is asked again that is busy or cannot be reached. */
+  /** How often a node is retried that is busy or cannot be reached. */
   retryCount?: number
 }
 
 const TIMEOUT_MS = 5_000
-/** Only what a block asks is paid; with less, a transaction would wait as soon as the chain gets busier. */
+/**
+ * Only the block's actual fee is paid; with a lower limit, a transaction would wait as soon as the chain gets busier.
+ */
 const BASE_FEE_MULTIPLIER = 2
 
 export function connectEvm(
@@ -66,7 +69,7 @@ export function connectEvm(
   }
 }
 
-/** As `connectEvm`, for questions whose answers must be of one moment: one address may stand for several machines. */
+/** The same as `connectEvm`, for queries whose answers must be of one moment: one address may be several machines. */
 export function connectEvmBatches(
   { chainId }: Pick<EvmNetwork, 'chainId'>,
   rpcUrls: readonly string[],
@@ -88,7 +91,7 @@ function requireChainId(answer: unknown, chainId: number): void {
 }
 
 const RETRY_MS = 200
-/** Internal error, and too many requests as three kinds of nodes write it. */
+/** Internal error, and "too many requests" in the codes of three kinds of nodes. */
 const BUSY_CODES = [-32603, -32005, -32007, 429]
 const BUSY_STATUS = [403, 408, 413, 429, 500, 502, 503, 504]
 
@@ -98,7 +101,7 @@ function isBusy(error: unknown): boolean {
   return error instanceof NodeProblem
 }
 
-/** Without the node's address, which viem's long messages quote. */
+/** Omits the node's address, which viem's long messages quote. */
 function viemError({ code, details, data }: RpcError, method: string): RpcRequestError {
   return new RpcRequestError({ body: { method }, error: { code, message: details, data }, url: '' })
 }
@@ -128,8 +131,8 @@ function transportOf(node: ChainNode<EvmRpc>): Transport {
   return custom({ request }, { retryCount: 0 })
 }
 
-/** viem's short messages only: its long ones quote the address. */
+/** Uses viem's short messages only: its long ones quote the address. */
 function describe(error: unknown): string {
   if (error instanceof BaseError) return error.shortMessage
-  return error instanceof Error ? error.name : 'no answer that can be read'
+  return error instanceof Error ? error.name : 'an unreadable response'
 }

@@ -4,7 +4,7 @@ import type { EvmAccount, SignedTransaction } from './account.ts'
 import { EvmError, rejectAsEvmError } from './errors.ts'
 import { quantity, readBlock, readReceipt, record } from './rpc-answers.ts'
 
-/** Where it is, and what it cost. */
+/** Its block, and its cost. */
 interface Mined {
   block: number
   fee_wei: bigint
@@ -14,7 +14,10 @@ export type EvmOutcome = Outcome<Mined, Mined>
 
 type AnyCall = { Method: string; Parameters: unknown[]; ReturnType: unknown }
 
-/** Only what is final counts: it never has to be taken back. `expired` is one whose nonce another has for good. */
+/**
+ * Only a final result counts: it never has to be revised. `expired` means that another transaction has used its nonce,
+ * finally.
+ */
 export async function outcomeOf(account: EvmAccount, signed: SignedTransaction): Promise<EvmOutcome> {
   const { tx } = signed
   return readOutcome().catch(rejectAsEvmError)
@@ -25,7 +28,7 @@ export async function outcomeOf(account: EvmAccount, signed: SignedTransaction):
     const { blockNumber, blockHash, failed } = readReceipt(tx, answer)
     const { gasUsed, effectiveGasPrice } = record(answer)
     if (blockNumber > (await block('finalized')).number) return { outcome: 'pending' }
-    // A node that has not followed the chain yet tells of a block that is gone.
+    // A node that has not followed a reorganization may report a block that is gone.
     if ((await block(numberToHex(blockNumber))).hash !== blockHash) return { outcome: 'pending' }
     const fee_wei = quantity(gasUsed) * quantity(effectiveGasPrice)
     return { outcome: failed ? 'failed' : 'landed', block: Number(blockNumber), fee_wei }
@@ -40,7 +43,7 @@ export async function outcomeOf(account: EvmAccount, signed: SignedTransaction):
   }
 }
 
-/** `pending` also while no node answers: what was sent may have landed all the same. */
+/** `pending` also while no node answers: a sent transaction may still have landed. */
 export function watchTransaction(
   account: EvmAccount,
   signed: SignedTransaction,

@@ -11,18 +11,18 @@ import { connectEvm, connectEvmBatches, type EvmRpc } from './nodes.ts'
 import { quantity, readReceipt, record } from './rpc-answers.ts'
 import { inspectEvmPayment, type TransferCall, transferCall } from './signed-payment.ts'
 
-/** Until when a transaction can land: until another with its nonce is final. */
+/** Until when a transaction can land: until another one with its nonce is final. */
 interface Life {
   nonce: string
-  /** The newest when it was signed. */
+  /** The newest block when it was signed. */
   block: string
 }
 
 export type EvmPayerNode = PayerNode<Life>
 
-/** What a transfer takes at most as a rule, where the chain cannot be asked: for nobody, or for a payer who is short. */
+/** The usual maximum of a transfer, for cases that the chain cannot estimate: no payer, or a payer with too little. */
 const USUAL_GAS = { coin: 30_000n, token: 80_000n }
-/** Every token is a contract, and the payer pays for the gas that it uses. */
+/** Every token is a contract, and the payer pays for its gas. */
 const MAX_GAS = 1_000_000n
 
 export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string[], quorum = 1): EvmPayerNode {
@@ -37,7 +37,7 @@ export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string
       { asset: NATIVE_ASSETS.evm, payTo: payer },
       { asset, payTo: payer },
     ])
-    if (coins == null || held == null) throw new ChainUnavailable('no node of the EVM chain tells a balance')
+    if (coins == null || held == null) throw new ChainUnavailable('no node of the EVM chain reports a balance')
     return { coins, held }
   }
 
@@ -87,7 +87,7 @@ export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string
     },
   }
 
-  /** A transaction that has landed is refused, too: its nonce is taken. */
+  /** Rejects a transaction that has landed, too: its nonce is used. */
   function isKnown(tx: string): Promise<boolean> {
     return pool.first(
       async (rpc, signal) => (await rpc('eth_getTransactionByHash', [tx], signal)) !== null,
@@ -98,14 +98,14 @@ export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string
 
 interface Balances {
   coins: bigint
-  /** Of the asset. */
+  /** The balance of the asset. */
   held: bigint
 }
 
 interface Costs {
   block: bigint
   nonce: number | null
-  /** Null where the chain cannot say: for nobody, or for a transaction that would fail. */
+  /** Null when the chain cannot estimate it: without a payer, or for a transaction that would fail. */
   gas: bigint | null
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
@@ -115,7 +115,7 @@ async function costsOf(rpc: EvmRpc, call: TransferCall, payer: string | null, si
   const ask: Ask = (method, params) => rpc(method, params, signal)
   const [latest, suggested, nonce, gas] = await Promise.all([
     ask('eth_getBlockByNumber', ['latest', false]).then(record),
-    // Not every node has it.
+    // Not every node has this method.
     unlessRefused(ask('eth_maxPriorityFeePerGas', [])),
     payer === null ? null : ask('eth_getTransactionCount', [payer, 'pending']),
     payer === null
@@ -136,7 +136,7 @@ async function costsOf(rpc: EvmRpc, call: TransferCall, payer: string | null, si
 
 type Ask = (method: string, params: unknown[]) => Promise<unknown>
 
-/** Null where the node answers that it cannot. */
+/** Null when the node reports that it cannot. */
 async function unlessRefused(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer
@@ -160,10 +160,10 @@ function objectionTo(
   const needsOfCoin = fee + (asset === NATIVE_ASSETS.evm ? amount : 0n)
   const missing = shortage(ticker, decimals, amount, held) ?? shortage(coin.ticker, coin.decimals, needsOfCoin, coins)
   if (missing) return missing
-  return gas === null || gas > MAX_GAS ? 'cannot make this payment: the chain would refuse it' : null
+  return gas === null || gas > MAX_GAS ? 'cannot make this payment: the chain would reject it' : null
 }
 
-/** What a node has against a transaction; null when it takes it, or has it already. */
+/** Why a node rejects a transaction; null when it accepts it, or has it already. */
 async function refusalOf(rpc: EvmRpc, raw: string, signal: AbortSignal): Promise<string | null> {
   try {
     await rpc('eth_sendRawTransaction', [raw], signal)
@@ -175,15 +175,15 @@ async function refusalOf(rpc: EvmRpc, raw: string, signal: AbortSignal): Promise
   }
 }
 
-/** A node's own words may quote anything, and each kind of node has others. */
+/** Maps the node's message to our own: a node may quote anything, and each kind of node has other messages. */
 function describeRefusal(words: string, coin: string): string {
   if (/insufficient funds|enough funds|balance/i.test(words)) return `the payer has too little ${coin}`
-  if (/nonce/i.test(words)) return 'its nonce is taken or too high'
-  if (/fee|gas|price/i.test(words)) return 'its gas or its fee is not what the chain asks now'
-  return 'the chain refuses it'
+  if (/nonce/i.test(words)) return 'its nonce is already used or too high'
+  if (/fee|gas|price/i.test(words)) return 'its gas limit or fee is not what the chain requires now'
+  return 'the chain rejects it'
 }
 
-/** The answers are of one machine and moment; a receipt that is missing is asked for once more after the nonce is final. */
+/** The answers are of one machine and moment. A missing receipt is requested once more after the nonce is final. */
 async function outcomeAt(
   ask: JsonRpcBatch,
   tx: string,
@@ -205,7 +205,7 @@ async function outcomeAt(
     if (!failed) return 'landed'
     return blockNumber <= quantity(record(required(final)).number) ? 'failed' : 'pending'
   }
-  // A node that has pruned the block of the signing may also lack the block that holds the payment.
+  // A node that has pruned the block of the signing may also lack the block that contains the payment.
   const hasSigningBlock = signingBlock !== null && !(signingBlock instanceof RpcError)
   if (quantity(required(finalNonce)) <= BigInt(nonce) || !hasSigningBlock) return 'pending'
   const [again] = await ask([['eth_getTransactionReceipt', [tx]]], signal)

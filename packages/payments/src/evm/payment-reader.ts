@@ -18,13 +18,13 @@ import {
 export interface EvmPaymentReaderOptions {
   rpcUrls: readonly string[]
   chainId: number
-  /** Which blocks count: those with enough confirmations, or those that the node calls finalized. */
+  /** Which blocks count: those with enough confirmations, or those that the node reports as finalized. */
   finality?: 'latest-confirmations' | 'finalized'
-  /** How many blocks must hold the payment or stand on one that does; 1 is its own block alone. */
+  /** The number of blocks from the payment's own block to the newest; 1 is its own block alone. */
   confirmations?: number
   /** How many nodes must agree. */
   quorum?: number
-  /** For one reading, however many questions it takes. */
+  /** The time limit of one reading, however many queries it takes. */
   timeoutMs?: number
 }
 
@@ -52,20 +52,20 @@ function isTransactionId(text: string): boolean {
   return /^0x[0-9a-f]{64}$/i.test(text)
 }
 
-interface Seen {
+interface Observed {
   receipt: Receipt
   transaction: Transaction
   block: Block
 }
 
-/** Null where no block holds it that can be relied on. */
+/** Null when no block that can be relied on contains it. */
 async function fetchTransaction(
   rpc: EvmRpc,
   tx: string,
   chainId: number,
   depth: Depth,
   signal: AbortSignal,
-): Promise<Seen | null> {
+): Promise<Observed | null> {
   const [receiptAnswer, transactionAnswer] = await Promise.all([
     rpc('eth_getTransactionReceipt', [tx], signal),
     rpc('eth_getTransactionByHash', [tx], signal),
@@ -75,7 +75,7 @@ async function fetchTransaction(
   const transaction = readTransaction(tx, chainId, transactionAnswer)
   if (receipt.blockNumber > (await reliableHeight(rpc, depth, signal))) return null
   const block = readBlock(await rpc('eth_getBlockByNumber', [numberToHex(receipt.blockNumber), false], signal))
-  // The chain was reorganized since: the transaction may come again in another block, or never.
+  // The chain was reorganized since: the transaction may reappear in another block, or never.
   if (block.hash !== receipt.blockHash) return null
   if (!block.transactions.some((hash) => hash === tx)) throw new NodeProblem('a block without its transaction')
   return { receipt, transaction, block }
@@ -87,12 +87,12 @@ async function reliableHeight(rpc: EvmRpc, depth: Depth, signal: AbortSignal): P
   return quantity(await rpc('eth_blockNumber', [], signal)) - BigInt(depth - 1)
 }
 
-function readingOf(tx: string, { receipt, transaction, block }: Seen, destination: Destination): ChainReading {
+function readingOf(tx: string, { receipt, transaction, block }: Observed, destination: Destination): ChainReading {
   if (receipt.failed) return { outcome: 'rejected', reason: 'transaction_failed' }
   const { received, sources, authorizations } = arrivalOf(receipt, transaction, destination)
   if (received <= 0n) return { outcome: 'rejected', reason: 'nothing_received' }
   const [payer, ...others] = sources
-  // Freshly minted tokens come from nobody.
+  // Newly minted tokens have no sender.
   if (payer === undefined || payer === zeroAddress || others.length > 0)
     return { outcome: 'rejected', reason: 'payer_unclear' }
   return {
@@ -102,7 +102,7 @@ function readingOf(tx: string, { receipt, transaction, block }: Seen, destinatio
     received,
     height: Number(receipt.blockNumber),
     blockTime: block.timestamp,
-    // Anybody may send an authorization, and adds to the calldata what they like.
+    // Anyone may send an authorization, and add any text to the calldata.
     references: destination.authorization === undefined ? findReferences(hexToBytes(transaction.input)) : [],
     authorizations,
   }

@@ -1,5 +1,5 @@
-// Checks answers against what JSON-RPC promises. viem passes most fields on unread and takes an answer without a
-// result for "there is no such transaction".
+// Checks answers against the promises of JSON-RPC. viem passes most fields on unchecked and reads an answer without a
+// result as "no such transaction".
 
 import type { Hex } from 'viem'
 import { NodeProblem } from '../nodes/node-pool.ts'
@@ -78,7 +78,7 @@ export function readBlock(answer: unknown): Block {
   }
 }
 
-/** The logs that a search has found, in their order. */
+/** The logs that a search has found, in order. */
 export function readFoundLogs(answer: unknown): FoundLog[] {
   return list(answer).map((log) => {
     const { topics, transactionHash, blockNumber, data } = record(log)
@@ -98,7 +98,7 @@ function readLog(answer: unknown): Log {
 }
 
 function requireAsked(tx: string, answered: unknown) {
-  if (hash(answered) !== tx) throw new NodeProblem('another transaction than the one asked for')
+  if (hash(answered) !== tx) throw new NodeProblem('a transaction other than the requested one')
 }
 
 export function record(value: unknown): Record<string, unknown> {
@@ -117,7 +117,7 @@ export function quantity(value: unknown): bigint {
   return BigInt(value)
 }
 
-/** In lower case, so that equal values are equal texts. */
+/** In lower case, so that equal values have equal texts. */
 function bytes(value: unknown, length?: number): Hex {
   const isHex = typeof value === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(value)
   if (!isHex || (length !== undefined && value.length !== 2 + 2 * length))

@@ -1,4 +1,4 @@
-// The call that pays a leg on an EVM chain, and whether a signed transaction makes it.
+// The call that pays a leg on an EVM chain, and the check that a signed transaction makes it.
 
 import { type EvmNetwork, NATIVE_ASSETS } from '@svc/api/networks'
 import { paymentReference } from '@svc/protocol/ids'
@@ -33,10 +33,10 @@ export function transferCall({ asset, payTo, amount, payReqId }: PayableLeg): Tr
   return { to: asset.toLowerCase() as Hex, value: 0n, data: concat([transfer, reference]) }
 }
 
-/** Types that do nothing but their one call. Others carry blobs, or let accounts act as contracts. */
+/** Types that only make their one call. Others carry blobs, or let accounts act as contracts. */
 const PLAIN_TYPES: readonly string[] = ['legacy', 'eip2930', 'eip1559']
 
-/** All legs are of the network. */
+/** All legs must be of the network. */
 export async function inspectEvmPayment(
   network: EvmNetwork,
   transaction: string,
@@ -51,11 +51,12 @@ export async function inspectEvmPayment(
   if (!(await isSigned(raw))) return other('it is not signed')
   const calls = legs.map(transferCall)
   const isPayment = calls.some((call) => call.to === to?.toLowerCase() && call.value === value && call.data === data)
-  if (!isPayment) return other('it does not pay what the quote asks, to where it asks, with the reference of the quote')
+  if (!isPayment)
+    return other('it does not pay the quoted amount to the quoted address with the reference of the quote')
   return { outcome: 'payment', tx: keccak256(raw), raw }
 }
 
-/** The library reads over bytes behind a transaction, and over zeros before its numbers: no chain takes those. */
+/** The library ignores bytes after a transaction, and zeros before its numbers: no chain accepts those. */
 function parse(raw: Hex) {
   try {
     const transaction = parseTransaction(raw)

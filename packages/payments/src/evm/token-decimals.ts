@@ -5,10 +5,10 @@ import { answerOf } from './errors.ts'
 import { connectEvm, type EvmRpc } from './nodes.ts'
 import { quantity } from './rpc-answers.ts'
 
-/** Generous: while it lasts at the start of a process, which is busy, a leg is not sold. */
+/** Generous: a leg is not sold during this time at the start of a process, which is busy. */
 const TIMEOUT_MS = 10_000
 const DECIMALS = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' })
-/** What `decimals()` can answer at most: it is one byte. */
+/** The largest answer of `decimals()`, which is one byte. */
 const LARGEST = 255n
 
 export function createEvmDecimalsReader(network: EvmNetwork, rpcUrls: readonly string[], quorum = 1): ReadDecimals {
@@ -18,13 +18,13 @@ export function createEvmDecimalsReader(network: EvmNetwork, rpcUrls: readonly s
 
 async function readDecimals(rpc: EvmRpc, token: string, signal: AbortSignal): Promise<number | null> {
   const answer = await rpc('eth_call', [{ to: token, data: DECIMALS }, 'latest'], signal).catch(emptyIfReverted)
-  // What an account without code answers.
+  // The answer of an account without code.
   if (answer === '0x') return null
   const decimals = quantity(answer)
   return decimals <= LARGEST ? Number(decimals) : null
 }
 
-/** A contract that has no decimals must not keep us from reading those of the others. */
+/** A contract without decimals must not prevent reading those of the others. */
 function emptyIfReverted(error: unknown): '0x' {
   if (/revert/i.test(answerOf(error))) return '0x'
   throw error

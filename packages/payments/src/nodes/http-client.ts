@@ -1,12 +1,12 @@
-// Asks a configured server and reads its answer as text, on connections that stay open. `fetch` takes three times the
-// processor time for the same request, and 3 MB of memory once it is loaded.
+// Sends requests to a configured server over connections that stay open, and reads answers as text. `fetch` takes three
+// times the processor time for the same request, and 3 MB of memory once it is loaded.
 
 import http from 'node:http'
 import https from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { NodeProblem } from './node-pool.ts'
 
-/** More than any answer that is asked for here. */
+/** More than any expected answer. */
 const MAX_ANSWER_BYTES = 10_485_760
 const MAX_REDIRECTS = 3
 
@@ -33,7 +33,7 @@ export function createHttpClient(): HttpClient {
 
   function open(target: URL, { method, headers }: TextRequest): http.ClientRequest {
     const { protocol } = target
-    if (protocol !== 'http:' && protocol !== 'https:') throw new NodeProblem('an address that is not HTTP')
+    if (protocol !== 'http:' && protocol !== 'https:') throw new NodeProblem('an address that is not an HTTP URL')
     const { request } = protocol === 'http:' ? http : https
     return request({ ...urlToHttpOptions(target), agent: agents[protocol], method, headers })
   }
@@ -49,7 +49,7 @@ export function createHttpClient(): HttpClient {
   }
 }
 
-/** The first two may turn a POST into a GET; the others keep method and body. */
+/** Clients may turn a POST into a GET on the first two; the others keep method and body. */
 function isRedirect({ method }: TextRequest, { status }: TextAnswer): boolean {
   return (method === 'GET' ? [301, 302, 307, 308] : [307, 308]).includes(status)
 }
@@ -70,7 +70,7 @@ async function exchange(
       signal.throwIfAborted()
       if (error instanceof NodeProblem) throw error
       const { code } = error as NodeJS.ErrnoException // what node:http emits
-      // A connection that the node closed while it was idle. What is posted does no harm when it comes twice.
+      // The node closed the connection while it was idle. Sending the request twice does no harm.
       if (!request.reusedSocket || (code !== 'ECONNRESET' && code !== 'EPIPE'))
         throw new NodeProblem(`no connection: ${code}`)
     } finally {

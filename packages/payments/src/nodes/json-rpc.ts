@@ -6,7 +6,7 @@ import { createHttpClient } from './http-client.ts'
 import { NodeProblem } from './node-pool.ts'
 
 /**
- * One call; nothing of its answer has been checked. Equal calls of one turn of the event loop share a request, which is
+ * Makes one call and returns its result unchecked. Equal calls of one turn of the event loop share a request, which is
  * sent after all of them and ends with the signal of the first. Throws `RpcError`, `HttpProblem` or `NodeProblem`.
  */
 export type JsonRpc = (method: string, params: unknown[], signal: AbortSignal) => Promise<unknown>
@@ -14,7 +14,7 @@ export type JsonRpc = (method: string, params: unknown[], signal: AbortSignal) =
 /** Sends a JSON text and returns the text of the answer. Traces name the method. Throws `HttpProblem` or `NodeProblem`. */
 export type PostJson = (text: string, signal: AbortSignal, method: string) => Promise<string>
 
-/** The node refuses the request before it reads it. */
+/** The node rejects the request before it reads it. */
 export class HttpProblem extends NodeProblem {
   override name = 'HttpProblem'
   readonly status: number
@@ -29,7 +29,7 @@ export class HttpProblem extends NodeProblem {
 export class RpcError extends NodeProblem {
   override name = 'RpcError'
   readonly code: number
-  /** What the node says about it: never logged, because it may quote anything. */
+  /** The node's own message: never logged, because it may quote anything. */
   readonly details: string
   readonly data: unknown
 
@@ -63,8 +63,8 @@ export function connectJsonRpc(url: string): JsonRpc {
 }
 
 /**
- * The answer, if it is to this question: a node, or what stands before it, may answer what was asked earlier. An error
- * may come without an id, from a node that could not read the question.
+ * The answer, if it belongs to this question: a node, or a proxy before it, may send the answer to an earlier one. An
+ * error may come without an id, from a node that could not read the question.
  */
 export function answerTo(question: { id: unknown }, answer: unknown): RpcAnswer {
   const found = requireAnswer(answer)
@@ -73,7 +73,7 @@ export function answerTo(question: { id: unknown }, answer: unknown): RpcAnswer 
   return found
 }
 
-/** What a node promises. */
+/** The shape that a node promises, unchecked. */
 interface RpcAnswer {
   id?: unknown
   result?: unknown
@@ -86,8 +86,8 @@ function requireAnswer(answer: unknown): RpcAnswer {
 }
 
 /**
- * Calls in one request: one machine answers them all, at one moment. The results come in the order of the calls; a call
- * that the node answers with an error has that `RpcError` as its result.
+ * Makes calls in one request: one machine answers them all, at one moment. The results are in the order of the calls; a
+ * call that fails has its `RpcError` as its result.
  */
 export type JsonRpcBatch = (
   calls: readonly [method: string, params: unknown[]][],
@@ -117,7 +117,7 @@ function resultOrError(answer: RpcAnswer): unknown {
 function resultOf({ result, error }: RpcAnswer): unknown {
   if (!error) return result
   const { code, message, data } = error
-  // An object may not be one that becomes a number.
+  // Only a plain object may be returned unread: an integer could be too large for a number.
   throw new RpcError(
     typeof code === 'object' ? Number.NaN : Number(code),
     typeof message === 'string' ? message : '',
@@ -125,7 +125,7 @@ function resultOf({ result, error }: RpcAnswer): unknown {
   )
 }
 
-/** After what a number follows: the hex texts of the EVM chain are full of zeros. */
+/** The text before a long number: hex texts of the EVM chain are full of zeros. */
 const LONG_NUMBER = /(?:^|[:,[])\s*-?\d{16}/
 
 /** Integers that a double cannot hold become bigints; all other numbers stay numbers. Throws `NodeProblem`. */
@@ -137,10 +137,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** As many digits as 256 bits take. Reading a million of them would take seconds. */
+/** As many digits as 256 bits can have. Reading a million digits would take seconds. */
 const EXACT = /^-?\d{1,78}$/
 
-/** The compiler does not know the third argument yet: the value's own text. */
+/** The compiler does not know the third argument yet: the source text of the value. */
 function exactInteger(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
   const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !EXACT.test(source)
   return isExact ? value : BigInt(source)

@@ -1,10 +1,10 @@
-// The configured nodes of one chain, and the ways to ask them. Every question has a deadline, and none goes to a node
-// before it has shown that it is on the right chain. Where an answer decides something, the node must show it again
-// afterwards: an address can lead to another machine from one moment to the next.
+// The configured nodes of one chain, and the ways to query them. Every query has a deadline, and a node must prove its
+// chain before the first one. When a decision depends on an answer, the node must prove its chain again afterwards: an
+// address can lead to another machine at any moment.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a node said that keeps us from believing it. The text goes to the log: it must not quote the node's address. */
+/** Why an answer of a node is not trusted. The text goes to the log: it must not quote the node's address. */
 export class NodeProblem extends Error {
   override name: string = 'NodeProblem'
 }
@@ -19,28 +19,28 @@ export class ChainUnavailable extends Error {
   override name: string = 'ChainUnavailable'
 }
 
-/** Nodes answer, but too few of them the same. */
+/** Nodes answer, but too few of them agree. */
 export class NodesDisagree extends ChainUnavailable {
   override name = 'NodesDisagree'
 }
 
-/** What a chain family knows about asking one node. */
+/** How a chain family queries one node. */
 export interface NodeOptions<Client> {
   url: string
   client: Client
   /** Throws `WrongChain`. */
   requireChain(client: Client, signal: AbortSignal): Promise<void>
-  /** Says in a few words what a library's error means, without the node's address. */
+  /** Describes a library's error in a few words, without the node's address. */
   describe(error: unknown): string
 }
 
 export type Question<Client, Answer> = (client: Client, signal: AbortSignal) => Promise<Answer>
 
 export interface ChainNode<Client> {
-  /** Its host: paths, queries and user names carry keys. */
+  /** The host of the node: paths, queries and user names contain keys. */
   readonly name: string
   ask<Answer>(question: Question<Client, Answer>): Promise<Answer>
-  /** The same, for an answer that decides something: rejects when the node is on another chain by then. */
+  /** The same for an answer that decides something: also rejects when the node is on another chain afterwards. */
   askToDecide<Answer>(question: Question<Client, Answer>): Promise<Answer>
   requireChain(): Promise<void>
   /** Why a question failed, for the log. */
@@ -51,34 +51,41 @@ type NodeReply<Answer> = { node: string; answer: Answer } | { node: string; prob
 
 export interface NodePool<Client> {
   readonly nodes: readonly ChainNode<Client>[]
-  /** Asks all nodes at once: the first good answer, or any when none is good. Throws `ChainUnavailable`. */
+  /**
+   * Queries all nodes at once and returns the first good answer, or any answer when none is good. Throws
+   * `ChainUnavailable`.
+   */
   first<Answer>(question: Question<Client, Answer>, isGood?: (answer: Answer) => boolean): Promise<Answer>
   /**
-   * Asks all nodes at once: the first answer that a quorum of nodes gives. An answer that something is absent counts only
-   * when so many nodes give it that the others cannot be a quorum. Throws `ChainUnavailable` or `NodesDisagree`.
+   * Queries all nodes at once and returns the first answer that a quorum of nodes gives. An answer that something is
+   * absent counts only when so many nodes give it that the others cannot form a quorum. Throws `ChainUnavailable` or
+   * `NodesDisagree`.
    */
   agree<Answer>(question: Question<Client, Answer>, isAbsence?: (answer: Answer) => boolean): Promise<Answer>
-  /** Asks all nodes at once: the highest number that a quorum of nodes has reached. Throws `ChainUnavailable`. */
+  /**
+   * Queries all nodes at once and returns the highest number that a quorum of nodes has reached. Throws
+   * `ChainUnavailable`.
+   */
   highest(question: Question<Client, number>): Promise<number>
-  /** Asks all nodes at once: the answers that come within a second of the first. */
+  /** Queries all nodes at once and returns the answers that come within a second of the first. */
   all<Answer>(question: Question<Client, Answer>): Promise<Answer[]>
-  /** Whether a quorum of nodes answers right now, for the right chain. */
+  /** Whether a quorum of nodes answers at the moment, for the right chain. */
   isAvailable(): Promise<boolean>
 }
 
-/** How long a probe's answer holds. */
+/** How long the result of a probe is cached. */
 const KNOWN_FOR_MS = 10_000
-/** How long the other nodes are waited for after the first has answered. */
+/** How long to wait for the other nodes after the first has answered. */
 const OTHERS_MS = 1000
 
 export interface PoolOptions {
-  /** For one question to one node, with the check of its chain. */
+  /** The time limit of one query to one node, including the check of its chain. */
   timeoutMs: number
-  /** How many nodes must agree where `agree` and `highest` ask; 1 unless set. */
+  /** How many nodes must agree in `agree` and `highest`; 1 by default. */
   quorum?: number
 }
 
-/** `chain` names the chain in errors. */
+/** `chain` is the name of the chain in errors. */
 export function createNodePool<Client>(
   chain: string,
   options: readonly NodeOptions<Client>[],
@@ -145,7 +152,7 @@ export function createNodePool<Client>(
         const text = comparable(reply.answer)
         votes.push(text)
         const count = votes.filter((vote) => vote === text).length
-        if (count < needed) throw new NodeProblem('too few nodes say so')
+        if (count < needed) throw new NodeProblem('too few nodes agree')
         return reply.answer
       })
       return Promise.any(agreed).catch(async () => {
@@ -174,7 +181,7 @@ export function createNodePool<Client>(
   }
 }
 
-/** Whether enough nodes of the chain answer. Asked every ten seconds at most. */
+/** Whether enough nodes of the chain answer. Probes at most every ten seconds. */
 export function createChainProbe(
   pool: Pick<NodePool<unknown>, 'isAvailable'>,
   now: () => number,
@@ -190,18 +197,18 @@ export function createChainProbe(
   }
 }
 
-/** The same text for the same answer. */
+/** Equal answers have equal texts. */
 function comparable(answer: unknown): string {
   return JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}n` : value)) ?? ''
 }
 
-/** What the nodes that did not answer replied, each by its name. */
+/** The errors of the nodes that did not answer, each with its node's name. */
 function problemsIn(replies: readonly NodeReply<unknown>[]): string {
   if (replies.length === 0) return 'no node is configured'
   return replies.flatMap((reply) => ('problem' in reply ? [`${reply.node}: ${reply.problem}`] : [])).join('; ')
 }
 
-/** The chain is checked before the first question, and again after every failure and every answer that decides. */
+/** Checks the chain before the first query, and again after every failure and every answer that decides something. */
 function createNode<Client>(
   { url, client, requireChain, describe }: NodeOptions<Client>,
   timeoutMs: number,
@@ -214,7 +221,7 @@ function createNode<Client>(
     const timer = setTimeout(() => {
       const problem = new NodeProblem(`no answer within ${timeoutMs} ms`)
       stop.abort(problem)
-      // A request that others share goes on until the first of them stops it.
+      // A request that others share goes on until its first caller aborts it.
       late.reject(problem)
     }, timeoutMs)
     timer.unref()

@@ -1,4 +1,4 @@
-// Prices from a server with the Hermes protocol: one request for all coins, each price judged by itself.
+// Prices from a server with the Hermes protocol: one request for all coins, each price checked separately.
 
 import { displayAmount } from '../amounts.ts'
 import { createHttpClient, type TextAnswer } from '../nodes/http-client.ts'
@@ -9,10 +9,10 @@ export interface HermesOptions {
   apiKey?: string
   /** The id of the USD feed of each coin. */
   feeds: Readonly<Record<string, string>>
-  /** For the whole reading, however many requests it takes. */
+  /** The time limit of the whole reading, however many requests it takes. */
   timeoutMs: number
   maxAgeSeconds: number
-  /** The confidence interval's half-width over the price. */
+  /** The limit for half the confidence interval divided by the price. */
   maxConfidenceRatio: number
   /** Unix milliseconds. */
   now: () => number
@@ -40,7 +40,10 @@ export function createHermesSource(options: HermesOptions): PriceSource {
   }
 }
 
-/** A feed that is unknown or not granted to the key gets the whole request refused; then each is asked for alone. */
+/**
+ * The server rejects the whole request when it does not know a feed, or the key may not read it; then each is requested
+ * alone.
+ */
 async function askForAll(ask: Ask, ids: readonly string[], signal: AbortSignal): Promise<Updates> {
   const { status, body } = await ask(ids, signal)
   if (status >= 200 && status < 300) return readUpdates(JSON.parse(body))
@@ -57,25 +60,26 @@ function latestPrices({ baseUrl }: HermesOptions, ids: readonly string[]): URL {
 
 function readUpdates(answer: unknown): Updates {
   const parsed = isRecord(answer) ? answer.parsed : undefined
-  if (!Array.isArray(parsed)) throw new Error('the answer has no list of prices')
+  if (!Array.isArray(parsed)) throw new Error('the response has no list of prices')
   const updates = parsed.filter(isRecord)
   return new Map(updates.map(({ id, price }) => [normalId(String(id)), price]))
 }
 
 function judge({ now, maxAgeSeconds, maxConfidenceRatio }: HermesOptions, price: unknown): PriceReading {
-  if (!isWirePrice(price)) return { problem: 'the answer has no readable price' }
+  if (!isWirePrice(price)) return { problem: 'the response has no valid price' }
   const age = Math.floor(now() / 1000) - price.publish_time
   if (Math.abs(age) > maxAgeSeconds) return { problem: `the price is ${age} s old` }
   const mantissa = BigInt(price.price)
-  if (mantissa <= 0n) return { problem: 'the price is not above 0' }
+  if (mantissa <= 0n) return { problem: 'the price is not positive' }
   const ratio = Number(price.conf) / Number(mantissa)
-  if (ratio > maxConfidenceRatio) return { problem: `the price is uncertain by ${ratio.toPrecision(2)} of itself` }
+  if (ratio > maxConfidenceRatio)
+    return { problem: `the price has an uncertainty of ${ratio.toPrecision(2)} of its value` }
   const { expo, publish_time: publishedAt } = price
   const lowest = mantissa - BigInt(price.conf)
   return { usd: decimalText(mantissa, expo), lowestUsd: decimalText(lowest, expo), publishedAt }
 }
 
-/** Wide enough for any coin; without a bound, an absurd exponent would fill the memory. */
+/** Wide enough for any coin; without a bound, an absurd exponent would exhaust the memory. */
 const LARGEST_EXPONENT = 18
 
 function isWirePrice(value: unknown): value is WirePrice {

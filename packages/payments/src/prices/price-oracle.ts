@@ -1,17 +1,22 @@
-// USD rates of the coins: asked for once a minute, and kept within bounds. In doubt, the last good price stands in for an
-// hour, then the configured rate; a coin that has neither has no rate.
+// USD rates of the coins: requested once a minute, and kept within bounds. When no valid price arrives, the last good
+// price is used for an hour, then the configured rate; a coin without either has no rate.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Decimal, parseDecimal } from '../amounts.ts'
 
-/** One coin's price as a source tells it, with the lower end of its confidence interval, or why it tells none. */
+/**
+ * One coin's price as a source reports it, with the lower end of its confidence interval, or the reason why there is
+ * none.
+ */
 export type PriceReading = { usd: string; lowestUsd: string; publishedAt: number } | { problem: string }
 type PriceReadings = Readonly<Record<string, PriceReading>>
 
-/** Asks for all prices at once. A coin may be missing; when the promise is rejected, all are. */
+/** Requests all prices at once. A coin may be missing; when the promise is rejected, all are. */
 export type PriceSource = () => Promise<PriceReadings>
 
-/** `oracle_rate` of a quote's leg. `fallback` marks what stands in for a new price: an older one, or a configured rate. */
+/**
+ * `oracle_rate` of a quote's leg. `fallback` marks a substitute for a new price: an older one, or a configured rate.
+ */
 export interface Rate {
   usd: string
   source: 'oracle' | 'fallback'
@@ -19,10 +24,10 @@ export interface Rate {
   fallback: boolean
 }
 
-/** What stands in for a price that cannot be used. */
-type StandIn = 'last price' | 'configured rate' | 'none'
+/** The substitute for a price that cannot be used. */
+type Substitute = 'last price' | 'configured rate' | 'none'
 
-/** By symbol; null where there is no price to sell at: such a leg cannot be offered. */
+/** By symbol; null when no price is known: such a leg cannot be offered. */
 export type Rates = Readonly<Record<string, Rate | null>>
 
 export interface PriceOracleOptions {
@@ -33,20 +38,20 @@ export interface PriceOracleOptions {
   /** Unix milliseconds. */
   now: () => number
   cacheMs?: number
-  /** Told of each price that could not be used, and of what is used instead. */
-  onProblem?: (symbol: string, problem: string, standIn: StandIn) => void
+  /** Called for each price that could not be used, with its substitute. */
+  onProblem?: (symbol: string, problem: string, standIn: Substitute) => void
 }
 
 export interface PriceOracle {
-  /** The same object until a rate is looked up again. */
+  /** The same object until a rate is refreshed. */
   rates(): Promise<Rates>
-  /** The coins that had no rate when they were last asked for. */
+  /** The coins that had no rate at the last request. */
   missing(): string[]
-  /** What each coin is sold at, without asking the source. */
+  /** The current rate of each coin, without querying the source. */
   states(): PriceState[]
 }
 
-/** `last_price` and `configured` stand in for a price that the source does not tell. */
+/** `last_price` and `configured` are substitutes for a price that the source does not report. */
 export interface PriceState {
   symbol: string
   state: 'ok' | 'last_price' | 'configured' | 'missing' | 'not_asked'
@@ -59,16 +64,16 @@ interface Entry {
   rate: Rate | null
   at: number
   isGood: boolean
-  /** When it must not be used any more, even if nothing newer is known. */
+  /** The rate must not be used after this time, even if nothing newer is known. */
   until: number
 }
 
 interface GoodPrice {
   price: Decimal
-  /** What the last price is worth at least. */
+  /** The lower bound of the last price. */
   lowestUsd: string
   publishedAt: number
-  /** When it was published, but never in the future. */
+  /** When the price was published, but never in the future. */
   at: number
 }
 
@@ -76,15 +81,15 @@ const CACHE_MS = 60_000
 const RETRY_MS = 5_000
 const LARGEST_JUMP = 10n
 /**
- * For so long the last good price stands in, and new prices are held against it. Without an end, a true move beyond the
- * bound would never count.
+ * How long the last good price is used, and limits new prices. Without an end, a real move beyond the limit would never
+ * be accepted.
  */
 const GOOD_MS = 3_600_000
 
 /**
- * A rate is good for its 60 s (PAY-28). Then, if there is no new one, the lower end of the last good price's confidence
- * interval stands in: the buyer pays no less than the price that was known asked for (T-22). A configured rate stands in
- * after that, unless it is as far from the last good price as no new price may be.
+ * A rate is valid for its 60 s (PAY-28). After that, if there is no new price, the rate is the lower end of the last
+ * good price's confidence interval: the buyer pays at least what the known price required (T-22). After an hour the
+ * configured rate is used, unless it is as far from the last good price as a new price may not be.
  */
 export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
   const { symbols, source, fallback, now, cacheMs = CACHE_MS, onProblem } = options
@@ -92,13 +97,14 @@ export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
   let current: Rates = {}
   const lastGood = new Map<string, GoodPrice>()
   let request: Promise<void> | null = null
-  for (const usd of Object.values(fallback)) if (!positive(usd)) throw new RangeError(`${usd} is no fallback price`)
+  for (const usd of Object.values(fallback))
+    if (!positive(usd)) throw new RangeError(`${usd} is not a valid fallback price`)
 
   async function refresh(): Promise<void> {
     const readings = await read(source, symbols)
     const time = now()
     for (const symbol of symbols) {
-      // While one coin is retried, the others keep the rate of their minute.
+      // While one coin is retried, the others keep their rate until its minute ends.
       if (isDue(entries.get(symbol), time)) entries.set(symbol, judge(symbol, readings[symbol], time))
     }
     current = Object.fromEntries(symbols.map((symbol) => [symbol, entries.get(symbol)?.rate ?? null]))
@@ -142,7 +148,7 @@ export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
         request ??= refresh().finally(() => {
           request = null
         })
-        // A source that failed a moment ago is retried behind the caller's back: if it hangs, quotes do not.
+        // A source that just failed is retried in the background: if it hangs, quotes do not.
         if (!symbols.every((symbol) => isUsable(entries.get(symbol), time))) await request
       }
       return current
@@ -166,18 +172,18 @@ async function read(source: PriceSource, symbols: readonly string[]): Promise<Pr
   }
 }
 
-/** The bounds of T-22, whatever the source is. */
+/** The limits of T-22, for any source. */
 function check(
   reading: PriceReading | undefined,
   reference: Decimal | null,
 ): { problem: string } | { price: Decimal; rate: Rate; lowestUsd: string; publishedAt: number } {
-  if (!reading) return { problem: 'the price source does not know it' }
+  if (!reading) return { problem: 'the price source does not know the coin' }
   if ('problem' in reading) return reading
   const { usd, lowestUsd, publishedAt } = reading
   const price = positive(usd)
-  if (!price || !positive(lowestUsd)) return { problem: `${usd} is no price` }
+  if (!price || !positive(lowestUsd)) return { problem: `${usd} is not a price` }
   if (reference && isFarFrom(price, reference)) {
-    return { problem: `${usd} is more than ${LARGEST_JUMP} times away from the last good price` }
+    return { problem: `${usd} is more than ${LARGEST_JUMP} times the last good price, or less than its inverse` }
   }
   const rate = { usd, source: 'oracle', as_of: isoSeconds(publishedAt), fallback: false } as const
   return { price, rate, lowestUsd, publishedAt }
@@ -207,12 +213,12 @@ function configuredRate(usd: string | undefined, last: Decimal | undefined, time
   return { usd, source: 'fallback', as_of: isoSeconds(Math.floor(time / 1000)), fallback: true }
 }
 
-/** False for times to come as well: after the clock was set back, nothing stays for longer than it should. */
+/** False for future times as well, so that nothing is valid for longer after the clock was set back. */
 function isWithin(limitMs: number, since: number, time: number): boolean {
   return time >= since && time - since < limitMs
 }
 
-/** `fetch` says "fetch failed" and hides the reason in the cause. */
+/** `fetch` reports "fetch failed" and hides the reason in the cause. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : error.message

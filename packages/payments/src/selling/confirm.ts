@@ -1,5 +1,5 @@
-// Confirming a payment: from what somebody shows of it to what it bought, or to what the chain shows and can be claimed.
-// Every way to pay reads its payments here, and every service that sells confirms them here.
+// Confirms a payment: from what the caller shows of it to what it bought, or to the payment on chain that can be
+// claimed. Every way to pay reads its payments here, and every service that sells confirms them here.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { NETWORKS, type Network, networkNamed } from '@svc/api/networks'
@@ -25,7 +25,7 @@ import {
 import type { Sales } from './sales.ts'
 import type { SalesConfig } from './settings.ts'
 
-/** A payment as somebody shows it. Without a network and an asset, it paid the first leg of its quote. */
+/** A payment as the caller shows it. Without a network and an asset, it is for the first leg of its quote. */
 export interface ShownPayment extends LegChoice {
   pay_req_id: string
   proof: PayerProof
@@ -37,7 +37,7 @@ export interface PayerProof {
   signature: string | undefined
 }
 
-/** What reading payments takes. */
+/** The dependencies of reading payments. */
 export interface PaymentTools {
   sales: Sales
   config: { payments: SalesConfig }
@@ -54,7 +54,7 @@ export interface QuoteTime {
 
 export interface StoredQuote extends QuoteTime {
   pay_req_id: string
-  /** The whole body of the 402 answer. */
+  /** The whole body of the 402 response. */
   quote: string
 }
 
@@ -72,25 +72,25 @@ export interface QuotedLeg {
 export interface RefusedPayment {
   request: StoredQuote
   leg: QuotedLeg
-  /** The quotes that the transaction may name. */
+  /** The quotes that the transaction may reference. */
   payReqIds: readonly string[]
   reason: RejectionReason
-  /** Null where the chain shows no payment to the leg's destination. */
+  /** Null when the chain shows no payment to the leg's destination. */
   payment: ChainPayment | null
 }
 
-/** Every service has tables of its own, and claims a payment in a commit of its own. */
+/** Every service has its own tables, and claims a payment in its own commit. */
 export interface Seller<Quote extends StoredQuote, Bought extends { receipt: SignedReceipt }> extends PaymentTools {
-  /** The address that confirms payments here: payers sign it to see a receipt again. */
+  /** The address that confirms payments here: payers sign it to get a receipt again. */
   confirmUrl: string
   /** Counts a request without credentials. */
   limitAnonymous(wire: WireRequest): Promise<void>
   findQuote(payReqId: string): Promise<Quote | null>
-  /** What was bought with a quote; null while nobody has paid. May throw where there is no such quote. */
+  /** What was bought with a quote; null while it is unpaid. May throw when there is no such quote. */
   findBought(payReqId: string): Promise<Bought | null>
-  /** Throws while no payment can be claimed, before the chain is asked. */
+  /** Throws while no payment can be claimed, before the chain is queried. */
   requireCurrent?(): Promise<void>
-  /** Notes a payment for refund. True where it is noted: the answer then says so. */
+  /** Records a payment for refund. Returns true when it is recorded: the response then mentions it. */
   noteRefused?(refused: RefusedPayment): Promise<boolean>
 }
 
@@ -102,8 +102,8 @@ export interface PaidQuote<Quote> {
 }
 
 /**
- * Checks in the order of AMB-86. A paid quote answers what it bought to its payer again, even long after it expired; for
- * any other, the chain must show that the transaction pays it.
+ * Checks in the order of AMB-86. A paid quote returns what it bought to its payer again, even long after it expired;
+ * for any other, the chain must show that the transaction pays it.
  */
 export async function readConfirmation<Quote extends StoredQuote, Bought extends { receipt: SignedReceipt }>(
   seller: Seller<Quote, Bought>,
@@ -125,9 +125,9 @@ export async function readConfirmation<Quote extends StoredQuote, Bought extends
 }
 
 /**
- * Who may have the receipt of a paid quote again: its id opens files, so knowing the quote is not enough (ADD-13).
- * Throws unless the caller names the transaction that paid or signs as the payer. A caller who does not name it counts
- * against `limit` first. `confirmUrl` is the address that confirms payments here.
+ * Decides who may get the receipt of a paid quote again: its id opens files, so knowing the quote is not enough
+ * (ADD-13). Throws unless the caller names the transaction that paid, or signs as the payer. A caller who does not name
+ * it first counts against `limit`. `confirmUrl` is the address that confirms payments here.
  */
 async function requirePayerProof(
   { tx, signature }: PayerProof,
@@ -142,13 +142,13 @@ async function requirePayerProof(
     throw paymentRefused('quote_already_paid')
 }
 
-/** Without a transaction, a quote that nobody has paid yet cannot be confirmed. */
+/** Without a transaction, an unpaid quote cannot be confirmed. */
 function requireTransaction({ tx }: PayerProof): string {
   if (tx === null) throw txRequired()
   return tx
 }
 
-/** The leg that was named, and the payment of it that the chain shows. */
+/** The leg that the caller named, and the payment of it that the chain shows. */
 async function readLeg<Quote extends StoredQuote>(
   seller: Seller<Quote, { receipt: SignedReceipt }>,
   request: Quote,
@@ -161,7 +161,7 @@ async function readLeg<Quote extends StoredQuote>(
   const payment = await readPayment(seller, tx, [{ request, leg }], payReqIds)
   if (payment.outcome === 'found') return { request, leg, payment }
   const { reason, seen } = payment
-  const isNoted = await seller.noteRefused?.({ request, leg, payReqIds, reason, payment: seen.payment })
+  const isNoted = await seller.recordRefused?.({ request, leg, payReqIds, reason, payment: seen.payment })
   throw paymentRefused(reason, seen, isNoted)
 }
 
@@ -175,7 +175,7 @@ type ReadPayment = ChainPayment | { outcome: 'rejected'; reason: RejectionReason
 
 /**
  * Reads a transaction as the payment of purchases with one destination: the payment, if it covers all of them together,
- * or why it does not. `payReqIds` are the quotes that the transaction may name.
+ * or the reason why it does not. `payReqIds` are the quotes that the transaction may reference.
  */
 export async function readPayment(
   tools: PaymentTools,
@@ -206,8 +206,8 @@ export async function readPayment(
 }
 
 /**
- * An expired quote takes no payments, but a payment that was made in time may be confirmed later. Every other outcome of
- * an expired quote is 410 (AMB-06).
+ * An expired quote accepts no payments, but a payment that was made in time may be confirmed later. Every other outcome
+ * of an expired quote is 410 (AMB-06).
  */
 export async function inQuoteTime<Payment>(
   tools: PaymentTools,
@@ -280,10 +280,12 @@ export function paidLeg(accepts: readonly PaymentLeg[], choice: LegChoice): Quot
   })
 }
 
-/** `payTo` is where the money arrives: for tokens of the primary chain the token account, not the wallet. */
+/**
+ * `payTo` is the account that receives the money: for tokens of the primary chain the token account, not the wallet.
+ */
 export function quotedLeg({ network, asset, amount, extra, ...leg }: X402Leg): QuotedLeg {
   const known = NETWORKS.find(({ caip2 }) => caip2 === network)
-  if (!known) throw new Error(`a stored quote names the network ${network}`)
+  if (!known) throw new Error(`a stored quote has the unknown network ${network}`)
   const payTo = extra.token_account ?? leg.payTo
   return { network: known, ticker: extra.name, decimals: extra.decimals, asset, payTo, amount: BigInt(amount) }
 }

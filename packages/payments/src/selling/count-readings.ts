@@ -4,14 +4,14 @@ import type { PaymentReader } from '../payment.ts'
 
 const OUTCOMES = ['known', 'unavailable', 'disputed'] as const
 
-/** How many readings came to an outcome: the nodes knew, too few answered, or they contradicted each other. */
+/** How many readings had each outcome: the nodes agreed, too few answered, or they contradicted each other. */
 export interface ReadingCount {
   network: Network
   outcome: (typeof OUTCOMES)[number]
   count: number
 }
 
-/** Readers that count and log what decides nothing. */
+/** Wraps readers so that inconclusive readings are counted and logged. */
 export function countReadings(
   readerOf: (network: Network) => PaymentReader,
   log: Log,

@@ -12,9 +12,9 @@ export interface Paid {
   units: number
   leg: QuotedLeg
   payment: ChainPayment
-  /** Of the statements to come, where the purchase is of a locker. */
+  /** The signing key of later statements, if a locker is bought. */
   proofId?: string
-  /** The receipt of the locker, where the purchase is its renewal. */
+  /** The receipt of the locker, if it is renewed. */
   extends?: string
   /** Unix seconds. */
   confirmedAt: number

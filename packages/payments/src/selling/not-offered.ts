@@ -1,4 +1,4 @@
-// Why assets cannot be paid with right now, and what an operator does about it.
+// Why assets cannot be paid with at the moment, and what the admin can do about it.
 
 import { type Asset, type OraclePrice, tokenKey } from '@svc/api/assets'
 import type { NotOffered } from '@svc/api/info'
@@ -7,18 +7,18 @@ import type { Leg } from '../legs.ts'
 import { settingsOf } from './settings.ts'
 
 export interface LegStates {
-  /** All assets that there are. */
+  /** All known assets. */
   assets: readonly Asset[]
   legs: readonly Leg[]
   isConfigured(network: Network): boolean
-  /** Legs that are paid to a token account which does not exist; null where no node has told yet. */
+  /** Legs whose token account does not exist; null until a node has answered. */
   tokenAccountOf(leg: Leg): 'exists' | 'missing' | 'unknown'
   decimalsProblems: ReadonlyMap<Leg, string>
   /** Symbols. */
   unpriced: readonly string[]
 }
 
-/** In the order of the assets. A leg may have more than one reason. */
+/** In the order of the assets. A leg may have several reasons. */
 export function listNotOffered({ assets, legs, isConfigured, ...states }: LegStates): NotOffered[] {
   return assets.flatMap((asset): NotOffered[] => {
     const named = { network: asset.network.name, asset: asset.ticker }
@@ -53,7 +53,7 @@ function reasonsOf(
   ]
 }
 
-/** What needs attention. Which chains and assets a service sells for is its operator's choice. */
+/** Reasons that need attention. Which chains and assets a service sells for is its admin's choice. */
 export function warningsOf(notOffered: readonly NotOffered[]): string[] {
   const chosen: readonly NotOffered['reason'][] = ['chain_not_configured', 'asset_not_configured']
   return [...new Set(notOffered.filter(({ reason }) => !chosen.includes(reason)).map(({ message }) => message))]
@@ -64,7 +64,7 @@ function withoutAccount({ of, asset, wallet, payTo }: Leg): string {
 }
 
 function unknownAccount({ of }: Leg): string {
-  return `no node of ${of.network.name} has told yet whether the treasury has a token account for ${of.ticker}: it is left out of quotes`
+  return `no node of ${of.network.name} has reported yet whether the treasury has a token account for ${of.ticker}: it is left out of quotes`
 }
 
 function withoutPrice(price: OraclePrice): string {

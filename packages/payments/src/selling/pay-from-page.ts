@@ -1,5 +1,5 @@
-// Paying from a page in a browser, which reaches no node: what a wallet has to know of the chain, sending what it has
-// signed, and what became of it. Whoever knows a quote may ask, and only about that quote (T-66).
+// Payments from a page in a browser, which has no node: the chain facts that a wallet needs, sending what it has
+// signed, and the outcome. Anyone who knows a quote may call this, and only about that quote (T-66).
 
 import type { Body } from '@svc/api/endpoint'
 import { NETWORKS, type Network, ROLES } from '@svc/api/networks'
@@ -20,15 +20,15 @@ import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { ChainUnavailable } from '../nodes/node-pool.ts'
 import type { InspectedPayment, PayableLeg } from '../payer-node.ts'
 import { type QuotedLeg, quotedLeg, readPayment, type Seller, type StoredQuote } from './confirm.ts'
-import { chainSilent, paymentRefused, payReqNotFound, quoteExpired } from './errors.ts'
+import { chainUnreachable, paymentRefused, payReqNotFound, quoteExpired } from './errors.ts'
 
 /** A service whose quotes are paid from a page. */
 export interface PageSeller extends Seller<StoredQuote, { receipt: SignedReceipt }> {
-  /** Throws where a quote is no longer sold. What was paid for it stays paid. */
+  /** Throws when a quote is no longer sold. Payments for it stay valid. */
   requireForSale?(request: StoredQuote): Promise<void>
-  /** What the service knows of a payment that it looks for by itself; null where it has not looked lately. */
+  /** The result of the service's own search for a payment; null when it has not searched recently. */
   findWatched?(payReqId: string): Promise<FoundPayment | null>
-  /** Up to which transaction `findPayment` has read those that name the reference of a quote, by quote. */
+  /** By quote: the last transaction that `findPayment` has read of those that name the quote's reference. */
   passed: { get(payReqId: string): string | undefined; set(payReqId: string, tx: string): void }
 }
 
@@ -73,7 +73,7 @@ export async function sendPayment(
   requireTime(seller, request, 0)
   await seller.requireForSale?.(request)
   let refusal: string | null = null
-  // A transaction of the Solana family does not name its network: all but its own refuse it.
+  // A transaction of the Solana family does not name its network: all networks but its own reject it.
   for (const { node, found } of payments) {
     refusal = await orSilent(node.send(found))
     if (refusal === null) return { tx }
@@ -99,14 +99,14 @@ export async function paymentOutcome(
   return { outcome: outcomeAmong(await orSilent(Promise.all(outcomes))) }
 }
 
-/** A transaction is on one of the networks. It can no longer land once that is so on each. */
+/** A transaction is on one of the networks. It can no longer land once every network reports that. */
 function outcomeAmong(outcomes: readonly TransactionOutcome[]): TransactionOutcome {
   if (outcomes.includes('landed')) return 'landed'
   if (outcomes.includes('failed')) return 'failed'
   return outcomes.every((outcome) => outcome === 'expired') ? 'expired' : 'pending'
 }
 
-/** The networks of a family that a quote can be paid on; all of the family where it has no leg there. */
+/** The networks of a family that a quote can be paid on; all of the family when the quote has no leg there. */
 function networksOf(request: StoredQuote, family: Network['family']): [Network, ...Network[]] {
   const ofFamily = NETWORKS.filter((network) => network.family === family)
   const legs = legsOf(request)
@@ -115,8 +115,8 @@ function networksOf(request: StoredQuote, family: Network['family']): [Network, 
 }
 
 /**
- * How many transactions a call reads that name the quote's Solana Pay reference. Anybody who saw the code can make some:
- * the next call goes on behind them.
+ * How many transactions one call reads that name the quote's Solana Pay reference. Anyone who saw the QR code can
+ * create more: the next call continues after them.
  */
 const MAX_READ = 10
 
@@ -144,7 +144,7 @@ export async function findPayment(
   return { payment: null }
 }
 
-/** Which leg a transaction pays; null for none, undecided while some nodes do not show it. */
+/** The leg that a transaction pays; null for none, undecided while some nodes do not show it. */
 async function paidLeg(
   seller: PageSeller,
   tx: string,
@@ -199,7 +199,7 @@ function notPayment(found: readonly InspectedPayment[]): ServiceError {
   const problems = found.flatMap((one) => (one.outcome === 'other' ? [one.problem] : []))
   if (problems.length > 0) return notSent('not_this_payment', [...new Set(problems)].join('; '))
   return new ServiceError('malformed_payment', 'this is not a transaction', {
-    hint: 'send base64 of a signed transaction of the primary chain, or 0x and hex of one of an EVM chain',
+    hint: 'send a signed transaction: base64 for the primary chain, 0x and hex for an EVM chain',
   })
 }
 
@@ -207,7 +207,7 @@ function notSent(reason: 'not_this_payment' | 'would_fail', problem: string): Se
   return new ServiceError('payment_verification_failed', `the transaction was not sent: ${problem}`, {
     hint:
       reason === 'would_fail'
-        ? 'ask for its outcome before you sign another one'
+        ? 'request its outcome before you sign another one'
         : 'sign a transaction that pays one leg of the quote and does nothing else',
     details: { reason },
   })
@@ -217,6 +217,6 @@ async function orSilent<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer
   } catch (error) {
-    throw error instanceof ChainUnavailable ? chainSilent() : error
+    throw error instanceof ChainUnavailable ? chainUnreachable() : error
   }
 }

@@ -1,10 +1,10 @@
-// What a 402 says in its headers: what clients need to choose a leg and pay it. The body says everything.
+// The headers of a 402: what clients need to choose a leg and pay it. The body has everything.
 
 import type { PaymentLeg } from '@svc/api/quote'
 
 /**
- * How long the values may be. Proxies take a head of 4 kB by default and answer 502 to a longer one (ADD-01); all other
- * headers together take less than 800 bytes of it.
+ * The longest values. Proxies accept a head of 4 kB by default and answer 502 to a longer one (ADD-01); all other
+ * headers together take less than 800 bytes.
  */
 export const MAX_CHARACTERS = {
   /** WWW-Authenticate. */
@@ -24,7 +24,7 @@ interface Quote {
 
 interface More {
   error?: string | undefined
-  /** Besides our own. */
+  /** Extra fields besides our own. */
   extensions?: object
 }
 
@@ -33,13 +33,15 @@ export function plainOfferText(quote: Quote): string {
   return offerText(quote, {}, ['name', 'decimals', 'memo'], MAX_CHARACTERS.plainOffer)
 }
 
-/** The JSON of PAYMENT-REQUIRED for a quote that is signed for. Clients repeat the leg with the signature. */
+/**
+ * The JSON of PAYMENT-REQUIRED for a quote that is paid with a signature. Clients repeat the leg with the signature.
+ */
 export function x402OfferText(quote: Quote, more: More): string {
   const keptExtra = ['name', 'decimals', 'memo', 'pay_req_id', 'feePayer', 'version']
   return offerText(quote, more, keptExtra, MAX_CHARACTERS.x402Offer)
 }
 
-/** With as many legs as fit, and one in any case. `legs_left_out` counts those that only the body has. */
+/** As many legs as fit, and at least one. `legs_left_out` counts the legs that only the body has. */
 function offerText(quote: Quote, more: More, keptExtra: readonly string[], maxCharacters: number): string {
   const { x402Version, resource, accepts, extensions } = quote
   const legs = byPreference(accepts).map(({ extra, ...leg }) => {
@@ -64,16 +66,16 @@ function base64Length(text: string): number {
   return 4 * Math.ceil(Buffer.byteLength(text) / 3)
 }
 
-/** The default leg, then USDC, which is what stock clients pay with; the networks in turn, so that each has a leg. */
+/** The default leg, then USDC, which stock clients pay with; the networks alternate, so that each has a leg. */
 function byPreference(legs: readonly PaymentLeg[]): PaymentLeg[] {
   const isUsdc = ({ extra }: PaymentLeg) => extra.name === 'USDC'
   const others = legs.slice(1)
   const ordered = [...legs.slice(0, 1), ...others.filter(isUsdc), ...others.filter((leg) => !isUsdc(leg))]
-  return inTurns(ordered, ({ network }) => network)
+  return alternated(ordered, ({ network }) => network)
 }
 
 /** The first of each group, then the second of each, and so on. */
-export function inTurns<Item extends object>(items: readonly Item[], groupOf: (item: Item) => string): Item[] {
+export function alternated<Item extends object>(items: readonly Item[], groupOf: (item: Item) => string): Item[] {
   const groups = [...Map.groupBy(items, groupOf).values()]
   return items.flatMap((_, turn) => groups.flatMap((group) => group[turn] ?? []))
 }

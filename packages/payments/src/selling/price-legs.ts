@@ -1,11 +1,11 @@
-// What an order costs right now, on each leg that it may be paid by.
+// The current price of an order on each leg that can pay for it.
 
 import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { chooseLegs, type Leg, type LegChoice, notInQuote } from '../legs.ts'
 import type { PriceOracle, Rates } from '../prices/price-oracle.ts'
 import { type PricedLeg, priceLegs } from '../x402.ts'
 
-/** What prices are made of. */
+/** The inputs of prices. */
 export interface Market {
   legs: readonly Leg[]
   rates: Rates
@@ -33,11 +33,11 @@ export type PricedLegs = [PricedLeg, ...PricedLeg[]]
 
 export interface Due {
   totalUsd: string
-  /** For assets with a fixed price per unit. */
+  /** The number of units, for assets with a fixed price per unit. */
   units: number
-  /** The network and asset that the buyer asked for, if any. */
+  /** The network and asset that the buyer chose, if any. */
   choice: LegChoice
-  /** Where the buyer sent the choice, for the error. */
+  /** The part of the request with the choice, for the error. */
   from: 'body' | 'query'
 }
 
@@ -54,7 +54,7 @@ export function priceOnMarket({ legs, rates }: Market, { totalUsd, units, choice
 }
 
 function noLegs(): ServiceError {
-  return new ServiceError('chain_unavailable', 'no way to pay is available right now', {
+  return new ServiceError('chain_unavailable', 'payments are not available at the moment', {
     hint: 'try again in a minute',
     headers: { 'retry-after': '60' },
   })
@@ -63,8 +63,8 @@ function noLegs(): ServiceError {
 /** No price is better than a wrong one (T-22). */
 function noPrice(legs: readonly Leg[]): ServiceError {
   const tickers = [...new Set(legs.map(({ of }) => of.ticker))].join(', ')
-  return new ServiceError('chain_unavailable', `no price of ${tickers} is known right now`, {
-    hint: 'pay in another asset: ask without pay_asset to see what can be paid, or try again in a minute',
+  return new ServiceError('chain_unavailable', `no price of ${tickers} is known at the moment`, {
+    hint: 'pay with another asset (leave out pay_asset to see all), or try again in a minute',
     details: { reason: 'no_price' },
     headers: { 'retry-after': '60' },
   })
@@ -78,13 +78,13 @@ function chosenLegs(offered: readonly Leg[], choice: LegChoice, from: 'body' | '
     case 'unknown_network':
       throw new ValidationError({
         loc: [from, 'pay_network'],
-        msg: `is not a network of this gateway: choose ${namesOf(offered.map(({ of }) => of.network.name))}`,
+        msg: `is not a network that this gateway accepts: choose ${namesOf(offered.map(({ of }) => of.network.name))}`,
       })
     case 'not_offered':
-      // Without a choice there is nothing to refuse.
+      // Without a choice there is nothing to reject.
       if (choice.pay_asset === undefined && choice.pay_network === undefined) return []
       throw new ServiceError('leg_not_in_quote', notInQuote(choice, 'any network'), {
-        hint: `this gateway takes ${namesOf(offered.map(({ of }) => `${of.ticker} on ${of.network.name}`))}`,
+        hint: `this gateway accepts ${namesOf(offered.map(({ of }) => `${of.ticker} on ${of.network.name}`))}`,
       })
   }
 }

@@ -1,12 +1,12 @@
-// Quotes for the same order at the same rates differ only in their id and their time. A template is such a quote as text,
-// with placeholders for those, so that the next quote is made without serializing it again, and stored without its text.
+// Quotes for the same order at the same rates differ only in their id and their time. A template is such a quote as
+// text, with placeholders for those: the next quote needs no serializing, and is stored without its text.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
 import { plainOfferText } from './payment-headers.ts'
 import { type AnyQuote, type QuoteId, withoutTransferRequests } from './quote.ts'
 
-/** The id and time that a template's quote is made with: an id that is never issued, and the last second of year 9999. */
+/** The id and time of a template's quote: an id that is never issued, and the last second of year 9999. */
 export const PLACEHOLDER: QuoteId = { payReqId: `pr_${'0'.repeat(32)}`, expiresAt: 253_402_300_799 }
 
 export interface QuoteTemplate {
@@ -16,7 +16,9 @@ export interface QuoteTemplate {
   kept: Pieces
 }
 
-/** Text, the name of a placeholder, text, and so on. Stored templates are such lists: the names are fixed for good. */
+/**
+ * Text, the name of a placeholder, text, and so on. Stored templates are such lists, so the names must never change.
+ */
 type Pieces = readonly string[]
 
 /** Every text in a quote that depends on its id or time. */
@@ -25,7 +27,7 @@ const PLACEHOLDERS: Readonly<Record<string, (id: QuoteId, textOf: QuoteTexts) =>
   reference: ({ payReqId }) => paymentReference(payReqId),
   referenceHex: (_, textOf) => Buffer.from(textOf('reference')).toString('hex'),
   expires: ({ expiresAt }) => isoSeconds(expiresAt),
-  // Never stored: earlier releases do not know it, and run beside this one while a fleet is updated.
+  // Never stored: earlier releases do not know it, and run beside this one during an update.
   transferReference: ({ payReqId }) => solanaPayReference(payReqId),
 }
 
@@ -58,12 +60,12 @@ export function fillTemplate({ body, header }: QuoteTemplate, textOf: QuoteTexts
   return { body: fill(body, textOf), header: fill(header, textOf) }
 }
 
-/** What is stored of a quote: its whole body, or what its template stores. */
+/** The stored form of a quote: its whole body, or what its template stores. */
 export interface StoredQuote {
   pay_req_id: string
   expires_at: number
   quote: string
-  /** `templateText` of its template, if it has one. Then `quote` is empty. */
+  /** The `templateText` of its template, if it has one. Then `quote` is empty. */
   template: string | null
 }
 
@@ -72,7 +74,7 @@ export function templateText({ kept }: QuoteTemplate): string {
   return JSON.stringify(kept)
 }
 
-/** The body as it was answered; one that was stored by its template has no transfer requests. */
+/** The body of the original response; one that was stored by its template has no transfer requests. */
 export function storedBody({ pay_req_id: payReqId, expires_at: expiresAt, quote, template }: StoredQuote): string {
   return template === null ? quote : fill(JSON.parse(template), quoteTexts({ payReqId, expiresAt }))
 }
@@ -81,7 +83,7 @@ const NAMES = new Map(Object.keys(PLACEHOLDERS).map((name) => [quoteTexts(PLACEH
 const ANY_PLACEHOLDER = new RegExp(`(${[...NAMES.keys()].join('|')})`)
 
 function piecesOf(text: string): Pieces {
-  // Splitting by a capture group makes every second part a match of the group.
+  // Splitting by a capture group makes every second piece a match of the group.
   return text.split(ANY_PLACEHOLDER).map((part, i) => (i % 2 === 0 ? part : (NAMES.get(part) as string)))
 }
 

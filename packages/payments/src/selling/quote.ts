@@ -27,7 +27,7 @@ export interface Offer<Terms, Summary> extends QuoteId {
   confirmHeaders: readonly string[]
   /** What to do after the confirmation. */
   lastStep: string
-  /** Where the same is sold to x402 clients that only sign, if anywhere. */
+  /** The URL that sells the same to x402 clients that only sign, if any. */
   x402Url: string | null
   terms: Terms
   priceSummary: Summary
@@ -66,7 +66,7 @@ export function quoteBody<Terms, Summary>(offer: Offer<Terms, Summary>) {
   }
 }
 
-/** What a wallet on a phone reads (ADD-49). */
+/** The URL that a wallet on a phone reads (ADD-49). */
 function withTransferRequest(leg: PricedLeg, { payReqId, url, description }: Offer<unknown, unknown>) {
   const wire = x402Leg(leg, payReqId)
   if (leg.of.network !== ROLES.solanaPay) return wire
@@ -80,16 +80,15 @@ interface TransferRequest {
   reference: string
 }
 
-/** What a wallet shows of the seller and the goods. */
+/** What a wallet shows about the seller and the goods. */
 interface ShownSeller {
   label: string
   message: string
 }
 
 /**
- * A payment as a URL of Solana Pay, which wallets on phones read from a QR code. The recipient is the treasury's wallet:
- * wallets work out the token account by themselves. The memo binds the payment to the quote, and the reference only makes
- * it be found.
+ * A payment as a Solana Pay URL, which wallets on phones read from a QR code. The recipient is the treasury's wallet:
+ * wallets derive the token account. The memo binds the payment to the quote; the reference only makes it findable.
  */
 export function transferRequest(
   { of, asset, wallet, amount }: PricedLeg,
@@ -105,7 +104,7 @@ export function transferRequest(
     message,
     memo: paymentReference(payReqId),
   }
-  // Not by URLSearchParams, which writes a space as a plus sign: some wallets would show it.
+  // URLSearchParams would write a space as a plus sign, which some wallets show.
   const query = Object.entries(fields).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   return { url: `solana:${wallet}?${query.join('&')}`, reference }
 }
@@ -136,7 +135,7 @@ export function withoutTransferRequests<Quote extends AnyQuote>(quote: Quote): Q
   return { ...quote, accepts }
 }
 
-/** `challenges` are those of the Machine Payments Protocol, where there are any. */
+/** `challenges` are those of the Machine Payments Protocol, if any. */
 export function paymentRequired<Quote>(
   body: string,
   header: string,
@@ -153,21 +152,21 @@ function steps(offer: Offer<unknown, unknown>): string[] {
   return [
     ...developmentWarning(isDevelopment),
     `Pay one entry of accepts: its amount of its asset to its payTo. Put ${paymentReference(payReqId)} into a memo or the calldata.`,
-    `POST ${confirmUrl} with header ${headers} and body {"pay_req_id":"${payReqId}"}; for another leg than the first, add pay_network and pay_asset.`,
+    `POST ${confirmUrl} with header ${headers} and body {"pay_req_id":"${payReqId}"}; for a leg other than the first, add pay_network and pay_asset.`,
     lastStep,
     ...(x402Url === null ? [] : [`An x402 client that only signs buys with POST ${x402Url} instead.`]),
   ]
 }
 
-/** Comes first wherever instructions say to pay (ADD-10). */
+/** Comes first in all payment instructions (ADD-10). */
 export function developmentWarning(isDevelopment: boolean): string[] {
   const warning = 'DEVELOPMENT: do not send real funds. This gateway runs on local chains with worthless coins.'
   return isDevelopment ? [warning] : []
 }
 
 /**
- * Uses common tools. The memo binds the payment to this quote, so that nobody else can claim it. What is paid is public:
- * it never holds `pay_req_id`.
+ * Uses common tools. The memo binds the payment to this quote, so that no one else can claim it. Payments are public:
+ * the command never contains `pay_req_id`.
  */
 function cliExample({ legs, payReqId, confirmUrl, confirmHeaders }: Offer<unknown, unknown>): string {
   const headers = ['X402-TX: <transaction>', ...confirmHeaders, 'Content-Type: application/json']

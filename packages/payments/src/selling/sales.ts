@@ -20,23 +20,26 @@ import { type Market, watchMarket } from './price-legs.ts'
 import type { SalesConfig, SalesSecrets } from './settings.ts'
 
 export interface Sales {
-  /** Legs that can be paid right now. One cannot whose token account does not exist, or whose decimals are not checked. */
+  /**
+   * Legs that can be paid at the moment, without those whose token account does not exist or whose decimals are
+   * unchecked.
+   */
   offeredLegs(): Promise<Leg[]>
   market(): Promise<Market>
   reader(network: Network): PaymentReader
-  /** For payers that reach no node by themselves. */
+  /** For payers without a node of their own. */
   payerNode<Of extends Network>(network: Of): PayerNodeOf<Of>
   health(): Promise<Record<ChainCheck, 'ok' | 'failing' | 'disabled'>>
-  /** The prices that offered legs need, asked for where they are due. Empty where no leg needs one. */
+  /** The prices that offered legs need, requested when they are due. Empty when no leg needs one. */
   prices(): Promise<PriceState[]>
-  /** Why assets cannot be paid with right now. Does not wait long for a node that hangs. */
+  /** Why assets cannot be paid with at the moment. Does not wait long for a node that hangs. */
   notOffered(): Promise<NotOffered[]>
-  /** What readings of payments came to since the start. */
+  /** The outcomes of payment readings since the start. */
   readings(): ReadingCount[]
   treasuries: readonly Treasury[]
 }
 
-/** Where all payments on one network go. */
+/** The destination of all payments on one network. */
 interface Treasury {
   network: Network
   address: string
@@ -122,7 +125,7 @@ export async function openSales(
 
 type ChainOf = <Of extends Network>(network: Of) => Chain<PayerNodeOf<Of>>
 
-/** All of them: older quotes may be on a network that is no longer offered, and then has no nodes. */
+/** All networks: older quotes may use a network that is no longer offered, and then has no nodes. */
 function openChains({ chains }: SalesConfig, { rpcUrls }: SalesSecrets): ChainOf {
   const opened = new Map(
     NETWORKS.map((network) => {
@@ -154,17 +157,17 @@ function checkDecimals(legs: readonly Leg[], chainOf: ChainOf, now: () => number
     onWrong: ({ of, asset }, problem) =>
       log.error(
         { network: of.network.name, asset: of.ticker, address: asset, expected: of.decimals, problem },
-        'a token has other decimals than this service reckons with; it is not sold',
+        'a token has other decimals than declared; it is not sold',
       ),
   })
 }
 
-/** Null where a node hangs: health must be answered all the same. */
+/** Null when a node hangs: health checks must still be answered. */
 function withinProbe<T>(known: Promise<T>): Promise<T | null> {
   return Promise.race([known, setTimeout(PROBE_TIMEOUT_MS, null, { ref: false })])
 }
 
-/** Only the prices that legs need are asked for. */
+/** Requests only the prices that legs need. */
 function priceOracle(
   legs: readonly Leg[],
   { oracle }: SalesConfig,

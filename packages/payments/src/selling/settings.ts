@@ -12,28 +12,28 @@ export interface SalesConfig {
   quoteTtlSeconds: number
   lateConfirmSeconds: number
   timeSkewSeconds: number
-  /** Those that take payments. */
+  /** The networks that accept payments. */
   chains: ReadonlyMap<Network, ChainConfig>
   assets: readonly ConfiguredAsset[]
   oracle: {
     url: string
     maxAgeSeconds: number
-    /** By symbol, as `fallback`. */
+    /** By symbol, like `fallback`. */
     feeds: Readonly<Record<string, string>>
-    /** Only what is set: no rate is compiled in. */
+    /** Only configured rates: none is compiled in. */
     fallback: Readonly<Record<string, string>>
   }
 }
 
 interface ChainConfig {
   treasury: string
-  /** How many nodes must agree on what decides about money. */
+  /** How many nodes must agree before money depends on an answer. */
   quorum: number
   finality: Finality
 }
 
 export interface SalesSecrets {
-  /** Of the nodes of each network. Secret, because node addresses often hold an access key. */
+  /** The node addresses of each network. Secret, because they often contain an access key. */
   rpcUrls: ReadonlyMap<Network, readonly string[]>
   oracleApiKey: string | null
 }
@@ -61,7 +61,7 @@ const DAY = 86_400
 /** Prices older than this are not used. */
 const MAX_PRICE_AGE_SECONDS = 120
 
-/** Of every service that sells. What a network needs follows from its declaration. */
+/** For every service that sells. The settings of a network follow from its declaration. */
 export const SALES_SETTINGS: Settings = {
   ...Object.fromEntries(NETWORKS.flatMap(networkSettings)),
   FALLBACK_USD: {
@@ -74,13 +74,13 @@ export const SALES_SETTINGS: Settings = {
   },
   RPC_QUORUM: {
     group: 'tuning',
-    help: `How many nodes of a network must agree before money or an anchor is decided on: ${networkKeys().join('=1,')}=1; above 1, each node needs a host of its own; when empty, a majority of three or more nodes with hosts of their own, otherwise 1`,
+    help: `How many nodes of a network must agree before a payment or an anchor is decided: ${networkKeys().join('=1,')}=1; above 1, each node needs a host of its own; when empty, a majority of three or more nodes with hosts of their own, otherwise 1`,
   },
   FINALITY: {
     group: 'tuning',
     help: `How sure a payment must be: ${NETWORKS.map((network) => `${networkKey(network)}=${network.family === 'evm' ? '1 (that many blocks hold it or stand on it) or finalized' : 'confirmed or finalized'}`).join(', ')}`,
   },
-  QUOTE_TTL_SECONDS: { group: 'tuning', default: '300', help: 'How long a quote can be paid' },
+  QUOTE_TTL_SECONDS: { group: 'tuning', default: '300', help: 'How long a quote is valid' },
   LATE_CONFIRM_HOURS: {
     group: 'tuning',
     default: '24',
@@ -96,15 +96,15 @@ export const SALES_SETTINGS: Settings = {
     default: 'https://hermes.pyth.network',
     help: 'Price server that speaks the Hermes protocol',
   },
-  ORACLE_API_KEY: { group: 'tuning', isSecret: true, help: 'Access key of the price server, where it wants one' },
+  ORACLE_API_KEY: { group: 'tuning', isSecret: true, help: 'Access key of the price server, if it needs one' },
 }
 
 const IN_TOKENS = 'write it into TOKENS, as'
-const IN_ASSETS = 'the feed of an asset is part of its declaration: take this setting away'
+const IN_ASSETS = 'the feed of an asset is part of its declaration: remove this setting'
 
 /** The names of 1.1.0. */
 export const RENAMED_SALES_SETTINGS: Renamed = {
-  ORACLE_MAX_AGE_SECONDS: 'prices older than 120 seconds are not used: take this setting away',
+  ORACLE_MAX_AGE_SECONDS: 'prices older than 120 seconds are not used: remove this setting',
   BETA_MINT: `${IN_TOKENS} primary.BETA=<mint>`,
   EVM_USDT0_CONTRACT: `${IN_TOKENS} evm.USDT0=<contract>`,
   EVM_WETH_CONTRACT: `${IN_TOKENS} evm.WETH=<contract>`,
@@ -131,7 +131,7 @@ function networkSettings(network: Network): [name: string, setting: Settings[str
       {
         group: network === ROLES.publication ? 'must set' : 'should look at',
         isSecret: true,
-        help: `Addresses of nodes of ${chain}, with commas between; all are asked, and the quorum decides`,
+        help: `Addresses of nodes of ${chain}, separated by commas; all are queried, and the quorum decides`,
       },
     ],
     [
@@ -144,7 +144,7 @@ function networkSettings(network: Network): [name: string, setting: Settings[str
   ]
 }
 
-/** What stands for a network in settings that are about all of them. */
+/** The network's name in settings that cover all networks. */
 function networkKey({ settings }: Network): string {
   return settings.toLowerCase()
 }
@@ -169,11 +169,11 @@ export function readSalesConfig(
   if (isProduction) {
     for (const [, { treasury }] of paid) {
       if (DEVELOPMENT_WALLETS.has(treasury.toLowerCase()))
-        settings.problem(`${treasury} is a development wallet: anybody can take what is paid to it`)
+        settings.problem(`${treasury} is a development wallet: anyone can spend what is paid to it`)
     }
     if (paid.length === 0) {
       const pairs = NETWORKS.map((network) => settingsOf(network).join(' and '))
-      settings.problem(`${pairs.join(', or ')}, must be set: nothing can be sold`)
+      settings.problem(`${pairs.join(', or ')}, must be set: otherwise nothing can be sold`)
     }
   }
   const prices = pricesOf(assets)
@@ -198,7 +198,7 @@ export function readSalesConfig(
   return [config, { rpcUrls, oracleApiKey: settings.text('ORACLE_API_KEY') || null }]
 }
 
-/** Without these two, a network takes no payments. */
+/** Without both, a network accepts no payments. */
 export function settingsOf({ settings }: Network): [rpcUrls: string, treasury: string] {
   return [`${settings}_RPC_URLS`, `${settings}_TREASURY`]
 }
@@ -215,7 +215,7 @@ function readChain(
   const rpcUrls = urls(settings, nodes)
   const treasury = readTreasury(settings, wallet, network)
   if (Boolean(treasury) !== rpcUrls.length > 0)
-    settings.problem(`${wallet} and ${nodes} belong together: set both or none`)
+    settings.problem(`${wallet} and ${nodes} belong together: set both or neither`)
   const needed = quorum(settings, { key, nodes, rpcUrls, text: quorums.get(key)?.at(-1) })
   const finality = familyOf(network).readFinality(settings, `FINALITY: ${key}`, finalities.get(key)?.at(-1))
   const config: ChainConfig | null = treasury === null ? null : { treasury, quorum: needed, finality }
@@ -226,14 +226,14 @@ function urls(settings: SettingsReader, name: string): string[] {
   const list = settings.list(name)
   for (const url of list) {
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-      settings.problem(`${name} must be http or https addresses with commas between`)
+      settings.problem(`${name} must be http or https addresses, separated by commas`)
   }
   return list
 }
 
 /**
- * By default a majority of three or more nodes: one may lie or be away. A majority of two is both, so that each could stop
- * all sales. Two addresses of one host are one party, whose word must not count twice.
+ * By default a majority of three or more nodes: one may lie or be unavailable. A majority of two would be both, so that
+ * each could stop all sales. Two addresses of one host are one party, which must not count twice.
  */
 function quorum(
   settings: SettingsReader,
@@ -273,7 +273,7 @@ export function usd(settings: SettingsReader, name: string): string {
   return text
 }
 
-/** Such numbers under keys, with the defaults of those that are not given. */
+/** Positive decimal numbers by key, with defaults for missing keys. */
 export function readPrices(
   settings: SettingsReader,
   name: string,

@@ -6,7 +6,7 @@ import type { Destination } from '../payment.ts'
 import { connectSolana, type SolanaRpc } from './nodes.ts'
 
 const TIMEOUT_MS = 5_000
-/** Where a token account has its amount. */
+/** The position of the amount in a token account. */
 const AMOUNT = { offset: 64, length: 8 }
 
 export function createSolanaBalanceReader(
@@ -33,7 +33,7 @@ function coinAmount({ lamports }: { lamports: unknown }): bigint {
   return lamports
 }
 
-/** Anybody may send coins to the address of a token account that does not exist yet: such an account has no amount. */
+/** Anyone may send coins to the address of a token account that does not exist yet: such an account has no amount. */
 function tokenAmount(data: string): bigint {
   const bytes = getBase64Encoder().encode(data)
   return bytes.length === AMOUNT.length ? getU64Decoder().decode(bytes) : 0n

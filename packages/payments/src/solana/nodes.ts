@@ -1,4 +1,4 @@
-// What is asked of nodes of the primary chain. Types do not bind nodes: what an answer must hold is checked.
+// Queries to nodes of the primary chain. Types do not bind nodes: every required field of an answer is checked.
 
 import {
   type Address,
@@ -33,17 +33,17 @@ export interface Lifetime {
   lastValidBlockHeight: bigint
 }
 
-/** A transaction, and the heights of the blocks that may hold it; without them, no node says that none does. */
-export interface Sought {
+/** A transaction, and the heights of the blocks that may contain it; without them, no node can rule it out. */
+export interface Target {
   tx: string
-  /** By default, as many below the last as a blockhash is valid for. */
+  /** By default, as many blocks below the last as a blockhash is valid for. */
   first_height?: number
   last_valid_height?: number
 }
 
-/** What one node knows of a transaction. */
+/** What one node knows about a transaction. */
 export interface Sighting {
-  /** All blocks that may hold it are final, and the node has them all. */
+  /** All blocks that may contain it are final, and the node has them all. */
   isPast: boolean
   status: { slot: number; commitment: 'confirmed' | 'finalized'; error: string | null } | null
 }
@@ -57,7 +57,7 @@ export interface Costs {
 
 export interface HistoryEntry {
   tx: string
-  /** As the node has it: all memos of the transaction, each after its length. */
+  /** The node's form: all memos of the transaction, each after its length. */
   memo: string | null
   hasFailed: boolean
 }
@@ -68,7 +68,7 @@ export interface AccountOnChain {
 }
 
 const TIMEOUT_MS = 10_000
-/** For how many blocks a transaction is valid after its blockhash. */
+/** How many blocks a transaction is valid for after its blockhash. */
 const MAX_AGE_IN_BLOCKS = 150
 const CONFIRMED = { commitment: 'confirmed', encoding: 'base64' } as const
 
@@ -81,7 +81,10 @@ export function connectSolana(
   return connect(chain, rpcUrls, options, { connectNode, readGenesisHash })
 }
 
-/** As `connectSolana`, with answers as they came: the library copies each of them twice, to make all numbers bigints. */
+/**
+ * The same as `connectSolana`, with unchanged answers: the library copies each of them twice, to make all numbers
+ * bigints.
+ */
 export function connectSolanaUnread(
   chain: SolanaChain,
   rpcUrls: readonly string[],
@@ -120,7 +123,7 @@ function connectNode(url: string) {
   return createSolanaRpcFromTransport(transport)
 }
 
-/** Slots and heights, which the library has as bigints, are far below what a double holds. */
+/** Slots and heights, which the library reads as bigints, are far below the limit of a double. */
 function plainNumber(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value
 }
@@ -129,7 +132,7 @@ const NEVER = new AbortController().signal
 
 export type SolanaNodes = ReturnType<typeof createSolanaNodes>
 
-/** The questions that sending transactions takes. All but `send` and `sightings` throw `ChainUnavailable`. */
+/** The queries that sending transactions needs. All but `send` and `sightings` throw `ChainUnavailable`. */
 export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[], options?: Partial<PoolOptions>) {
   const pool = connectSolana(chain, rpcUrls, options)
 
@@ -147,8 +150,8 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
       }),
 
     /**
-     * Why a transaction would fail, as JSON text; null when it would not. One node that would take it is enough: it may
-     * be ahead of the others.
+     * Why a transaction would fail, as JSON text; null when it would not. One node that would accept it is enough: it
+     * may be ahead of the others.
      */
     simulate: (raw: string, { sigVerify }: { sigVerify: boolean }): Promise<string | null> =>
       pool.first(
@@ -162,7 +165,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
         (error) => error === null,
       ),
 
-    /** To all nodes, until one has taken it. Whether one did says little: only the chain tells the outcome. */
+    /** Sends to all nodes, until one has accepted it. That means little: only the chain shows the outcome. */
     async send(raw: string): Promise<void> {
       const options = { encoding: 'base64', skipPreflight: true } as const
       const sent = pool.first((rpc, abortSignal) =>
@@ -171,24 +174,24 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
       await sent.catch(() => {})
     },
 
-    /** Of each transaction, what every node says that answers in time; nothing where none does. */
-    async sightings(sought: readonly Sought[]): Promise<Sighting[][]> {
-      const txs = sought.map(({ tx }) => tx as Signature)
+    /** For each transaction, the reports of all nodes that answer in time; empty when none does. */
+    async sightings(targets: readonly Target[]): Promise<Sighting[][]> {
+      const txs = targets.map(({ tx }) => tx as Signature)
       const answers = await pool.all(async (rpc, abortSignal) => {
-        // Read before the status: what was in a block up to it would show there.
+        // Read before the status: the status then covers all blocks up to it.
         const finalized = await rpc.getEpochInfo({ commitment: 'finalized' }).send({ abortSignal })
         const finalizedHeight = wholeNumber(finalized.blockHeight)
         const { context, value } = await rpc
           .getSignatureStatuses(txs, { searchTransactionHistory: true })
           .send({ abortSignal })
         if (value.length !== txs.length) throw invalidResponse()
-        // One address may stand for several machines: one that is behind must not say that a transaction is missing.
+        // One address may be several machines: one that is behind must not report that a transaction is missing.
         const isBehind = wholeNumber(context.slot) < wholeNumber(finalized.absoluteSlot)
-        const isOver = ({ last_valid_height = Number.POSITIVE_INFINITY }: Sought) => finalizedHeight > last_valid_height
-        const isMissing = sought.some((one, i) => value[i] === null && isOver(one))
+        const isOver = ({ last_valid_height = Number.POSITIVE_INFINITY }: Target) => finalizedHeight > last_valid_height
+        const isMissing = targets.some((one, i) => value[i] === null && isOver(one))
         const oldest = isMissing && !isBehind ? await oldestHeight(rpc, abortSignal) : Number.POSITIVE_INFINITY
         return value.map((status, i): Sighting => {
-          const one = sought[i] as Sought // one for each
+          const one = targets[i] as Target // one for each
           const { last_valid_height = 0, first_height = last_valid_height - MAX_AGE_IN_BLOCKS } = one
           return { isPast: isOver(one) && oldest <= Math.max(0, first_height), status: sightedStatus(status) }
         })
@@ -212,7 +215,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
         }
       }),
 
-    /** Transactions that name an address, the newest first: as the node tells that knows most of them. */
+    /** Transactions that name an address, the newest first, from the node that knows most of them. */
     async history(address: string, { before, limit }: { before?: string; limit: number }): Promise<HistoryEntry[]> {
       const answers = await pool.all(async (rpc, abortSignal) => {
         const options = { commitment: 'confirmed', limit, ...(before !== undefined && { before: before as Signature }) }
@@ -226,7 +229,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
       return others.reduce((longest, answer) => (answer.length > longest.length ? answer : longest), first)
     },
 
-    /** A transaction as it was signed; null where no node has it. */
+    /** A transaction as it was signed; null when no node has it. */
     wire: (tx: string): Promise<Uint8Array | null> =>
       pool.first(
         async (rpc, abortSignal) => {
@@ -238,7 +241,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
         (found) => found !== null,
       ),
 
-    /** Null where there is none. */
+    /** Null when there is none. */
     account: (address: string, dataSlice?: DataSlice): Promise<AccountOnChain | null> =>
       pool.agree(async (rpc, abortSignal) => {
         const options = { ...CONFIRMED, ...(dataSlice && { dataSlice }) }
@@ -261,7 +264,10 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
   }
 }
 
-/** Of the oldest block that a node has: it has forgotten what was before. Infinite where it does not tell. */
+/**
+ * The height of the oldest block that a node has; earlier blocks were pruned. Infinite when the node does not report
+ * it.
+ */
 async function oldestHeight(rpc: SolanaRpc, abortSignal: AbortSignal): Promise<number> {
   try {
     const slot = await rpc.getFirstAvailableBlock().send({ abortSignal })
@@ -269,7 +275,7 @@ async function oldestHeight(rpc: SolanaRpc, abortSignal: AbortSignal): Promise<n
     const block = await rpc.getBlock(slot, options).send({ abortSignal })
     return wholeNumber(block?.blockHeight)
   } catch {
-    // It may have forgotten that block, too, in the meantime.
+    // The node may have pruned that block, too, in the meantime.
     return Number.POSITIVE_INFINITY
   }
 }
@@ -280,7 +286,7 @@ interface SignatureStatus {
   err: unknown
 }
 
-/** What a node has only processed may still vanish: it counts as not there. */
+/** A transaction that a node has only processed may still vanish: it counts as missing. */
 function sightedStatus(status: SignatureStatus | null): Sighting['status'] {
   if (status === null || status.confirmationStatus === 'processed') return null
   const { confirmationStatus: commitment, err } = status
@@ -310,7 +316,7 @@ function wholeNumber(value: unknown): number {
 }
 
 function invalidResponse(): NodeProblem {
-  return new NodeProblem('an answer that makes no sense')
+  return new NodeProblem('an invalid response')
 }
 
 function errorText(error: unknown): string {
@@ -319,6 +325,6 @@ function errorText(error: unknown): string {
 
 function describe(error: unknown): string {
   if (isSolanaError(error)) return `error ${error.context.__code}`
-  // Anything else may quote the address it was sent to.
-  return error instanceof Error ? error.name : 'no answer that can be read'
+  // Any other error may quote the address of the request.
+  return error instanceof Error ? error.name : 'an unreadable response'
 }

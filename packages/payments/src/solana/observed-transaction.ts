@@ -7,7 +7,7 @@ import { decodeTransaction, type WireTransaction } from './wire-transaction.ts'
 
 export type PaymentCommitment = 'confirmed' | 'finalized'
 
-/** Null when the node does not know the transaction at that commitment. Nothing of the answer has been checked. */
+/** Null when the node does not know the transaction at that commitment. The answer is unchecked. */
 export async function fetchTransaction(
   rpc: JsonRpc,
   tx: string,
@@ -56,7 +56,7 @@ interface TokenBalance {
   uiTokenAmount: { amount: string }
 }
 
-/** A node's answer about a transaction, checked as far as it can be without the chain. */
+/** A node's answer about a transaction, checked as far as possible without the chain. */
 export interface ObservedTransaction {
   slot: number
   blockTime: number | null
@@ -88,18 +88,18 @@ interface LamportChange extends Account {
 interface TokenChange {
   account: string
   mint: string
-  /** Before the transaction, where the account existed then. */
+  /** The balance before the transaction, if the account existed then. */
   owner: string
   before: bigint
   after: bigint
 }
 
-/** Throws at an answer that is inconsistent: the types only say what a node promises. */
+/** Throws for an inconsistent answer: the types only state what a node promises. */
 export function readTransaction(tx: string, answer: TransactionAnswer): ObservedTransaction {
-  if (!answer) throw new NodeProblem('an answer without a transaction')
+  if (!answer) throw new NodeProblem('a response without a transaction')
   const { meta, slot, blockTime } = answer
-  if (!meta) throw new NodeProblem('the transaction comes without its effects')
-  if (meta.err === undefined) throw new NodeProblem('the transaction comes without its outcome')
+  if (!meta) throw new NodeProblem('a transaction without its effects')
+  if (meta.err === undefined) throw new NodeProblem('a transaction without its outcome')
   const transaction = decodeTransaction(wireBytes(answer))
   requireSignatures(tx, transaction)
   const accounts = readAccounts(transaction, meta)
@@ -116,7 +116,7 @@ export function readTransaction(tx: string, answer: TransactionAnswer): Observed
 
 function wireBytes({ transaction }: TransactionAnswer): Uint8Array {
   const [text, encoding] = Array.isArray(transaction) ? transaction : []
-  if (typeof text !== 'string' || encoding !== 'base64') throw new NodeProblem('an answer without a transaction')
+  if (typeof text !== 'string' || encoding !== 'base64') throw new NodeProblem('a response without a transaction')
   return Buffer.from(text, 'base64')
 }
 
@@ -124,7 +124,7 @@ function wireBytes({ transaction }: TransactionAnswer): Uint8Array {
 function requireSignatures(tx: string, { message, signatures, keys }: WireTransaction) {
   const [first] = signatures
   const id = fromBase58(tx, 64)
-  if (!first || !id || !equalBytes(first, id)) throw new NodeProblem('another transaction than the one asked for')
+  if (!first || !id || !equalBytes(first, id)) throw new NodeProblem('a transaction other than the requested one')
   for (const [i, signature] of signatures.entries()) {
     const key = keys[i]
     if (!key || !isEd25519SignedBy(key, message, signature)) throw new NodeProblem('a transaction that is not signed')
@@ -135,7 +135,7 @@ function requireSignatures(tx: string, { message, signatures, keys }: WireTransa
 function readAccounts({ keys, signatures, loaded }: WireTransaction, { loadedAddresses }: TransactionMeta): Account[] {
   const { writable = [], readonly = [] } = loadedAddresses ?? {}
   if (writable.length !== loaded.writable || readonly.length !== loaded.readonly)
-    throw new NodeProblem('other accounts than the transaction has')
+    throw new NodeProblem('accounts that the transaction does not have')
   const named = keys.map((key, i) => ({ address: toBase58(key), signed: i < signatures.length }))
   return [...named, ...[...writable, ...readonly].map((address) => ({ address, signed: false }))]
 }
@@ -143,7 +143,7 @@ function readAccounts({ keys, signatures, loaded }: WireTransaction, { loadedAdd
 function readLamportChanges(accounts: readonly Account[], meta: TransactionMeta): LamportChange[] {
   const { preBalances, postBalances } = meta
   if (preBalances.length !== accounts.length || postBalances.length !== accounts.length)
-    throw new NodeProblem('balances of other accounts than the transaction has')
+    throw new NodeProblem('balances of accounts that the transaction does not have')
   return accounts.map((account, index) => ({
     ...account,
     before: amount(preBalances[index]),
@@ -152,8 +152,8 @@ function readLamportChanges(accounts: readonly Account[], meta: TransactionMeta)
 }
 
 /**
- * Longer data is of no instruction that counts, and is not read (T-35): base58 takes time by the square of its length, and
- * a program may call others 64 times with 10 kB.
+ * Longer data belongs to no instruction that counts, and is not read (T-35): base58 takes quadratic time, and a program
+ * may call others 64 times with 10 kB.
  */
 const MAX_INNER_CHARS = 800
 const NOT_READ = new Uint8Array()
@@ -169,7 +169,7 @@ function readInstructions(
 ): Instruction[] {
   const addressAt = (index: number) => {
     const account = accounts[index]
-    if (!account) throw new NodeProblem('an instruction with other accounts than the transaction has')
+    if (!account) throw new NodeProblem('an instruction with accounts that the transaction does not have')
     return account.address
   }
   const outer = instructions.map(({ program, accounts, data }) => ({
@@ -187,10 +187,10 @@ function readInstructions(
   return [...outer, ...inner]
 }
 
-/** How each token account changed. One that was opened or closed by the transaction held nothing before or after. */
+/** The change of each token account. An account that the transaction opened or closed was empty before or after. */
 function readTokenChanges(accounts: readonly Account[], meta: TransactionMeta): TokenChange[] {
   const { preTokenBalances, postTokenBalances } = meta
-  if (!preTokenBalances || !postTokenBalances) throw new NodeProblem('the transaction comes without token balances')
+  if (!preTokenBalances || !postTokenBalances) throw new NodeProblem('a transaction without token balances')
   const changes = new Map<string, TokenChange>()
   for (const balance of preTokenBalances) {
     const account = read(balance)
@@ -208,12 +208,12 @@ function readTokenChanges(accounts: readonly Account[], meta: TransactionMeta): 
     const { amount } = uiTokenAmount
     if (!account || typeof mint !== 'string' || typeof owner !== 'string' || !/^\d{1,20}$/.test(amount))
       throw new NodeProblem('an invalid token balance')
-    // An account may be closed and opened again for another mint: then it is another account.
+    // An account may be closed and reopened for another mint: then it is another account.
     return { key: `${account} ${mint}`, named: { account, mint, owner }, amount: BigInt(amount) }
   }
 }
 
-/** Integers beyond what a double holds come as bigints. */
+/** Integers beyond the limit of a double arrive as bigints. */
 function amount(value: unknown): bigint {
   const isExact = typeof value === 'bigint' || Number.isSafeInteger(value)
   const read = isExact ? BigInt(value as bigint | number) : -1n

@@ -1,20 +1,20 @@
 import { type Outcome, watchOutcome } from '../transactions.ts'
-import type { Sighting, SolanaNodes, Sought } from './nodes.ts'
+import type { Sighting, SolanaNodes, Target } from './nodes.ts'
 import type { SignedTransaction } from './sign-transaction.ts'
 
 export type SolanaOutcome = Outcome<{ slot: number; commitment: 'confirmed' | 'finalized' }, { error: string }>
 
-/** The outcome of each transaction; the nodes are asked once for all. */
+/** The outcome of each transaction; one query covers all. */
 export async function outcomesOf(
   nodes: Pick<SolanaNodes, 'sightings' | 'quorum'>,
-  sent: readonly (Sought & Pick<SignedTransaction, 'last_valid_height'>)[],
+  sent: readonly (Target & Pick<SignedTransaction, 'last_valid_height'>)[],
 ): Promise<SolanaOutcome[]> {
   if (sent.length === 0) return []
   const sightings = await nodes.sightings(sent)
   return sent.map((_, i) => outcomeFrom(sightings[i] ?? [], nodes.quorum))
 }
 
-/** Asks until the outcome is known or the time is up, and sends the transaction again now and then. */
+/** Asks until the outcome is known or the time is up, and sends the transaction again from time to time. */
 export function watchTransaction(
   nodes: Pick<SolanaNodes, 'sightings' | 'quorum' | 'send'>,
   sent: SignedTransaction,
@@ -30,8 +30,8 @@ export function watchTransaction(
 type Status = NonNullable<Sighting['status']>
 
 /**
- * A quorum of nodes is enough to say that it is there, and as final as that many say. That it never will be takes all
- * that answer, at least a quorum, each by its own blocks.
+ * A quorum of nodes is enough to show that the transaction exists, with the finality that as many report. That it never
+ * will takes all nodes that answer, at least a quorum, each by its own blocks.
  */
 export function outcomeFrom(sightings: readonly Sighting[], quorum = 1): SolanaOutcome {
   const statuses = sightings.flatMap(({ status }) => status ?? [])
@@ -49,7 +49,7 @@ function byWeight(a: Status, b: Status): number {
   return weight(b) - weight(a)
 }
 
-/** Where nodes contradict each other, what is final is right; and what may have landed is not sent again. */
+/** When nodes contradict each other, the final status is right; and what may have landed is not sent again. */
 function weight({ commitment, error }: Status): number {
   if (commitment === 'finalized') return 2
   return error === null ? 1 : 0

@@ -13,21 +13,21 @@ import { inspectSolanaPayment } from './signed-payment.ts'
 /** Until when a transaction can land. */
 interface Life {
   lastValidBlockHeight: string
-  /** Of the blockhash, or one shortly after it. */
+  /** The last valid height of the blockhash, or one shortly after it. */
   slot: string
 }
 
 export interface SolanaPayerNode extends PayerNode<Life> {
   /**
-   * Transactions that name this address and did not fail, the oldest of the newest first; those after `after`, where it
-   * is given. Where a quorum is set, so many nodes list each of them. Throws `ChainUnavailable`.
+   * Transactions that name this address and did not fail: the newest ones, in order from the oldest; only those after
+   * `after`, if given. With a quorum, so many nodes must list each of them. Throws `ChainUnavailable`.
    */
   transactionsNaming(address: string, after?: string | null): Promise<string[]>
 }
 
-/** Of a transaction with one signature. */
+/** The fee of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
-/** Anybody can name an address, for the fee of a transaction. */
+/** Anyone can name an address, for the fee of a transaction. */
 const NAMING_PAGE = 1000
 const MAX_NAMING_PAGES = 10
 
@@ -45,7 +45,7 @@ export function createSolanaPayerNode(network: SolanaNetwork, rpcUrls: readonly 
       { asset: NATIVE_ASSETS.solana, payTo: payer },
       { asset, payTo: account },
     ])
-    if (coins == null || held == null) throw new ChainUnavailable('no node of the primary chain tells a balance')
+    if (coins == null || held == null) throw new ChainUnavailable('no node of the primary chain reports a balance')
     return { account, coins, held }
   }
 
@@ -83,14 +83,14 @@ export function createSolanaPayerNode(network: SolanaNetwork, rpcUrls: readonly 
       const ask = (rpc: SolanaRpc, signal: AbortSignal) => namingAt(rpc, named, after, signal)
       if (quorum === 1) return pool.first(ask, (found) => found.length > 0)
       const lists = await pool.all(ask)
-      if (lists.length < quorum) throw new ChainUnavailable('too few nodes of the primary chain answer')
+      if (lists.length < quorum) throw new ChainUnavailable('too few nodes of the primary chain respond')
       const sets = lists.map((list) => new Set(list))
       const [longest = []] = lists.toSorted((a, b) => b.length - a.length)
       return longest.filter((tx) => sets.filter((set) => set.has(tx)).length >= quorum)
     },
   }
 
-  /** What is on chain already is refused, too. */
+  /** Rejects a transaction that is on chain already, too. */
   async function isKnown(tx: string): Promise<boolean> {
     const [sightings = []] = await nodes.sightings([{ tx }])
     return sightings.some(({ status }) => status !== null)
@@ -147,12 +147,12 @@ async function outcomeAt(
     .getSignatureStatuses([tx as Signature], { searchTransactionHistory: true })
     .send({ abortSignal })
   const [status] = value
-  if (status === undefined) throw new NodeProblem('an answer that says nothing of the transaction')
+  if (status === undefined) throw new NodeProblem('a response without the transaction')
   if (status?.err) return status.confirmationStatus === 'finalized' ? 'failed' : 'pending'
   if (status) return status.confirmationStatus === 'processed' ? 'pending' : 'landed'
   if (blockHeight <= BigInt(life.lastValidBlockHeight)) return 'pending'
-  // One address may stand for several machines: one that lags must not decide that a transaction is missing, and neither
-  // may one that has pruned the blocks that could hold it.
+  // One address may be several machines: neither a machine that lags nor one that has pruned the relevant blocks may
+  // decide that a transaction is missing.
   const hasSeenAll = context.slot >= absoluteSlot && (await hasBlock(rpc, BigInt(life.slot), abortSignal))
   return hasSeenAll ? 'expired' : 'pending'
 }
@@ -169,11 +169,11 @@ function hasBlock(rpc: SolanaRpc, slot: bigint, abortSignal: AbortSignal): Promi
 
 const FROZEN = '{"Custom":17}'
 
-/** What the chain has against a transaction of a payer. The node's own words are JSON. */
+/** Why the chain rejects a payer's transaction. The node's error is JSON. */
 export function describeRefusal(error: string, coin: string): string {
-  if (error === '"BlockhashNotFound"') return 'its blockhash is too old, or not known yet'
+  if (error === '"BlockhashNotFound"') return 'its blockhash has expired or is not known yet'
   if (error === '"AccountNotFound"' || error.startsWith('{"InsufficientFundsFor'))
     return `the payer has too little ${coin}`
   if (error.includes(FROZEN)) return 'the issuer of the token has frozen the account of the payer or the recipient'
-  return `the chain would refuse it: ${error.slice(0, 200)}`
+  return `the chain would reject it: ${error.slice(0, 200)}`
 }

@@ -20,12 +20,12 @@ import {
 
 export interface SolanaPaymentReaderOptions {
   rpcUrls: readonly string[]
-  /** Which chain the nodes must be on. */
+  /** The chain that the nodes must be on. */
   genesisHash: string
   commitment?: PaymentCommitment
   /** How many nodes must agree. */
   quorum?: number
-  /** For one reading, however many questions it takes. */
+  /** The time limit of one reading, however many queries it takes. */
   timeoutMs?: number
 }
 
@@ -57,7 +57,7 @@ async function read(
     if (answer === null) return { outcome: 'not_found' }
     return readingOf(tx, readTransaction(tx, answer), destination)
   } catch (error) {
-    // The node has the transaction, in a version that is newer than those read here: no retry helps.
+    // The node has the transaction, in a newer version than this reader supports: a retry would not help.
     if (
       error instanceof RpcError &&
       error.code === SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION
@@ -86,7 +86,8 @@ function readingOf(tx: string, seen: ObservedTransaction, { asset, payTo }: Dest
   }
 }
 
-// Balances, not instructions, tell what arrived: they see inner transfers, batches, lookup tables and transfer fees.
+// Balances, not instructions, show the received amount: they include inner transfers, batches, lookup tables and
+// transfer fees.
 function receivedLamports({ accounts }: ObservedTransaction, payTo: string): bigint {
   const account = accounts.find(({ address }) => address === payTo)
   return account ? account.after - account.before : 0n
@@ -98,8 +99,8 @@ function receivedTokens({ tokens }: ObservedTransaction, payTo: string, mint: st
 }
 
 /**
- * The one signer whose lamports fell by more than the fee. Where several accounts fell, or one that did not sign (a
- * relay paid rent, a token account was closed on the way), the one signer whose transfers make up all that arrived.
+ * The only signer whose lamports fell by more than the fee. When several accounts fell, or one that did not sign (a
+ * relay paid rent, a token account was closed on the way), the only signer whose transfers make up the whole amount.
  */
 function solPayer(seen: ObservedTransaction, payTo: string, received: bigint): string | null {
   const fallen = seen.accounts.filter(({ before, after }, index) => before - after > (index === 0 ? seen.fee : 0n))
@@ -110,7 +111,7 @@ function solPayer(seen: ObservedTransaction, payTo: string, received: bigint): s
   return sum < received ? null : onlySigner(seen, transfers, ({ source }) => source)
 }
 
-/** The one owner of accounts of that mint whose balance fell. If only a delegate signed, there is no payer. */
+/** The only owner of accounts of that mint whose balance fell. If only a delegate signed, there is no payer. */
 function tokenPayer(seen: ObservedTransaction, mint: string): string | null {
   const fallen = seen.tokens.filter((token) => token.mint === mint && token.after < token.before)
   return onlySigner(seen, fallen, ({ owner }) => owner)

@@ -14,13 +14,13 @@ import { toBase58 } from '@svc/protocol/bytes'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 import type { Lifetime } from './nodes.ts'
 
-/** All that is noted before it is sent, named as in the tables. */
+/** Everything that is stored before it is sent, named like the columns. */
 export interface SignedTransaction {
-  /** Its signature: how the chain will name it. */
+  /** Its signature: its id on chain. */
   tx: string
-  /** Complete: it can be sent again as it is. */
+  /** Complete: it can be sent again unchanged. */
   raw: string
-  /** No block above this height can hold it. */
+  /** No block above this height can contain it. */
   last_valid_height: number
 }
 

@@ -1,4 +1,4 @@
-// Whether a signed transaction of the primary chain pays a leg, and does nothing else.
+// Checks that a signed transaction of the primary chain pays a leg, and does nothing else.
 
 import { getU32Decoder, getU64Decoder } from '@solana/kit'
 import { SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana-program/memo'
@@ -11,16 +11,16 @@ import { type InspectedPayment, other, type PayableLeg } from '../payer-node.ts'
 import { findReferences, nameOnly } from '../references.ts'
 import { decodeTransaction, type WireTransaction } from './wire-transaction.ts'
 
-/** A packet of the network; nothing longer can land. */
+/** The size of a network packet; nothing longer can land. */
 const MAX_BYTES = 1232
 const MEMO_PROGRAMS: readonly string[] = SUPPORTED_MEMO_PROGRAM_ADDRESSES
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
 const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 const SYSTEM_TRANSFER = 2
 const TRANSFER_CHECKED = 12
-/** Wallets add assertions of this program, by which a transaction fails that does not do what they have shown. */
+/** Wallets add assertions of this program, which make a transaction fail that does not do what they have shown. */
 const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
-/** Its two instructions before this one write. */
+/** The two instructions before this one write. */
 const FIRST_ASSERTION = 2
 
 export function inspectSolanaPayment(transaction: string, legs: readonly PayableLeg[]): InspectedPayment {
@@ -30,7 +30,7 @@ export function inspectSolanaPayment(transaction: string, legs: readonly Payable
   const [signature, ...cosignatures] = signatures
   const [payer] = keys
   if (!signature || !payer || cosignatures.length > 0) return other('the payer must be its only signer')
-  if (loaded.writable + loaded.readonly > 0) return other('it takes accounts from lookup tables')
+  if (loaded.writable + loaded.readonly > 0) return other('it uses accounts from lookup tables')
   if (!isEd25519SignedBy(payer, message, signature)) return other('it is not signed by its payer')
   const problem = problemOf(instructionsOf(decoded), toBase58(payer), legs)
   return problem === null ? { outcome: 'payment', tx: toBase58(signature), raw: transaction } : other(problem)
@@ -53,7 +53,7 @@ interface Instruction {
   data: Uint8Array
 }
 
-/** An index beyond the accounts becomes an empty name, which fits nothing. */
+/** An index beyond the accounts becomes an empty name, which matches nothing. */
 function instructionsOf({ keys, instructions }: WireTransaction): Instruction[] {
   const names = keys.map(toBase58)
   const nameAt = (index: number) => names[index] ?? ''
@@ -69,11 +69,11 @@ function problemOf(instructions: readonly Instruction[], payer: string, legs: re
   if (!transfer) return 'it pays nothing'
   if (others.length > 0) return 'it does more than pay'
   const leg = legs.find((candidate) => isTransferOf(transfer, payer, candidate))
-  if (!leg) return 'it does not pay what the quote asks, to where it asks'
+  if (!leg) return 'it does not pay the quoted amount to the quoted address'
   const memos = instructions.filter(({ program }) => MEMO_PROGRAMS.includes(program))
   const references = findReferences(...memos.map(({ data }) => data))
-  if (references.length === 0) return 'it does not name the quote in a memo'
-  return nameOnly([leg.payReqId], references) ? null : 'it names another quote in its memo'
+  if (references.length === 0) return 'it does not reference the quote in a memo'
+  return nameOnly([leg.payReqId], references) ? null : 'it references another quote in its memo'
 }
 
 function movesNothing({ program, data }: Instruction): boolean {

@@ -9,7 +9,7 @@ const RETRY_AFTER_MS = 5_000
 const TIMEOUT_MS = 5_000
 const NONE: ReadonlySet<string> = new Set()
 
-/** Asked once a minute for all callers. While no node answers, the last answer holds and nobody waits. */
+/** Queries once a minute for all callers. While no node answers, the last answer stays valid and no caller waits. */
 export function watchTokenAccounts(options: {
   network: SolanaNetwork
   rpcUrls: readonly string[]

@@ -1,17 +1,17 @@
-// The bytes of a transaction of the primary chain: its signatures, and the message that they sign. Written by hand, because
-// the library's decoder takes longer than verifying the signatures.
+// The bytes of a transaction of the primary chain: its signatures, and the message that they sign. Decoded by hand,
+// because the library's decoder takes longer than verifying the signatures.
 
 import { NodeProblem } from '../nodes/node-pool.ts'
 
 export interface WireTransaction {
   /** One for each signer, in the order of the accounts. */
   signatures: readonly Uint8Array[]
-  /** What is signed. */
+  /** The signed bytes. */
   message: Uint8Array
   /** Keys of the accounts that the message names itself, signers first. */
   keys: readonly Uint8Array[]
   instructions: readonly WireInstruction[]
-  /** How many accounts it names by lookup tables. */
+  /** The number of accounts from lookup tables. */
   loaded: { writable: number; readonly: number }
 }
 
@@ -26,7 +26,7 @@ const SIGNATURE_BYTES = 64
 const KEY_BYTES = 32
 const VERSIONED = 0x80
 
-/** Throws `NodeProblem` unless the bytes are one whole transaction, legacy or of version 0. */
+/** Throws `NodeProblem` unless the bytes are one complete transaction, legacy or of version 0. */
 export function decodeTransaction(bytes: Uint8Array): WireTransaction {
   let at = 0
 
@@ -72,7 +72,7 @@ export function decodeTransaction(bytes: Uint8Array): WireTransaction {
   const readonlySigners = byte()
   const readonlyOthers = byte()
   const keys = list(() => take(KEY_BYTES))
-  take(KEY_BYTES) // the recent block
+  take(KEY_BYTES) // the recent blockhash
   const instructions = list(instruction)
   const lookups = isVersioned ? list(lookup) : []
   const isConsistent =

@@ -37,7 +37,7 @@ describe('an account', () => {
     expect(nonceOf(await signed(account))).toBe(1)
   })
 
-  it('counts its nonces on by itself while a node does not count pending transactions', async () => {
+  it('counts its own nonces while a node does not count pending transactions', async () => {
     const account = chain.open(await chain.fundedKey())
     chain.node.behave(withResult('eth_getTransactionCount', () => '0x0'))
     const nonces: number[] = []
@@ -49,7 +49,7 @@ describe('an account', () => {
     expect(nonces).toEqual([0, 1, 2])
   })
 
-  it('says how much it has and needs when it cannot afford a transaction', async () => {
+  it('reports its balance and the cost of a transaction that it cannot afford', async () => {
     const poor = chain.open(randomBytes(32))
     await expect(signed(poor)).rejects.toMatchObject({
       why: 'unfunded',
@@ -57,7 +57,7 @@ describe('an account', () => {
     })
   })
 
-  it('tells a contract that refuses from a node that does not answer', async () => {
+  it('distinguishes a contract that rejects a call from a node that does not answer', async () => {
     const account = chain.open(await chain.fundedKey())
     const refused = account.costs({ to: MULTICALL3.address, data: '0xffffffff' })
     await expect(refused).rejects.toBeInstanceOf(Reverted)
@@ -67,7 +67,7 @@ describe('an account', () => {
 })
 
 describe('sending a transaction', () => {
-  it('answers nonce_taken when another one with its nonce has landed', async () => {
+  it('reports nonce_taken when another transaction with its nonce has landed', async () => {
     const key = await chain.fundedKey()
     const [mine, other] = [chain.open(key), chain.open(key)]
     const late = await signed(mine)
@@ -80,7 +80,7 @@ describe('sending a transaction', () => {
     expect(nonceOf(await signed(mine))).toBe(1)
   })
 
-  it('answers nonce_taken while another one with its nonce is pending', async () => {
+  it('reports nonce_taken while another transaction with its nonce is pending', async () => {
     const key = await chain.fundedKey()
     const [mine, other] = [chain.open(key), chain.open(key)]
     const late = await signed(mine)
@@ -90,7 +90,7 @@ describe('sending a transaction', () => {
     expect(await landed(first)).toBe('success')
   })
 
-  it('answers sent for one that is on chain or pending already', async () => {
+  it('reports sent for a transaction that is already on chain or pending', async () => {
     const account = chain.open(await chain.fundedKey())
     const one = await signed(account)
     await account.send(one.raw)
@@ -102,7 +102,7 @@ describe('sending a transaction', () => {
     expect(await landed(waiting)).toBe('success')
   })
 
-  it('T-19 T-45 answers sent while one node lags, and the other has landed it and says only that its nonce is taken', async () => {
+  it('T-19 T-45 reports sent while one node lags and the other reports only that the nonce is used', async () => {
     const key = await chain.fundedKey()
     const [one, lagging] = [await signed(chain.open(key)), await chain.openWithLag(key)]
     await chain.open(key).send(one.raw)
@@ -111,7 +111,7 @@ describe('sending a transaction', () => {
     expect(await lagging.send(one.raw)).toBe('sent')
   })
 
-  it('answers sent while no node can tell who took the nonce', async () => {
+  it('reports sent while no node can tell which transaction used the nonce', async () => {
     const account = chain.open(await chain.fundedKey())
     const one = await signed(account)
     await account.send(one.raw)
@@ -122,7 +122,7 @@ describe('sending a transaction', () => {
   it.each([
     ['does not answer', OUT_OF_ORDER],
     ['loses it', TAKEN],
-  ])('can be repeated after a node %s', async (_name, answer) => {
+  ])('can be retried after a node %s', async (_name, answer) => {
     const account = chain.open(await chain.fundedKey())
     const one = await signed(account)
     chain.node.behave(withBody('eth_sendRawTransaction', answer))
@@ -135,7 +135,7 @@ describe('sending a transaction', () => {
 })
 
 describe('nodes', () => {
-  it('T-45 asks a node of another chain nothing else, and goes on to the next node', async () => {
+  it('T-45 sends a node of another chain no further query, and uses the next node', async () => {
     const key = await chain.fundedKey()
     const wrong = await startFaultyNode(
       chain.url,

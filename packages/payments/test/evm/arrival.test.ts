@@ -34,7 +34,7 @@ function arrival(logs: Log[], authorization?: string) {
 
 const ann = authorizationId({ from: ANN, nonce: nonce('01') })
 
-describe('what an authorization paid', () => {
+describe('the payment of an authorization', () => {
   it('T-46 is its own transfer, whatever else the transaction moved', () => {
     const logs = [
       transfer(BOB, TREASURY, 1n),
@@ -57,14 +57,14 @@ describe('what an authorization paid', () => {
 
   it.each<[string, Log[]]>([
     ['it was not used', [transfer(ANN, TREASURY, 5n)]],
-    ['another token says that it was', [used(ANN, nonce('01'), OTHER_TOKEN), transfer(ANN, TREASURY, 5n)]],
+    ['another token reports it', [used(ANN, nonce('01'), OTHER_TOKEN), transfer(ANN, TREASURY, 5n)]],
     ['another nonce was used', [used(ANN, nonce('02')), transfer(ANN, TREASURY, 5n)]],
     ['its transfer went elsewhere', [used(ANN, nonce('01')), transfer(ANN, BOB, 5n), transfer(ANN, TREASURY, 5n)]],
-    ['the next transfer is of somebody else', [used(ANN, nonce('01')), transfer(BOB, TREASURY, 5n)]],
+    ['the next transfer has another sender', [used(ANN, nonce('01')), transfer(BOB, TREASURY, 5n)]],
     ['it moved nothing', [used(ANN, nonce('01')), transfer(ANN, TREASURY, 0n)]],
     ['nothing follows', [transfer(ANN, TREASURY, 5n), used(ANN, nonce('01'))]],
-    ['the chain took it back', [{ ...used(ANN, nonce('01')), removed: true }, transfer(ANN, TREASURY, 5n)]],
-  ])('T-46 is nothing where %s', (_, logs) => {
+    ['the chain reverted it', [{ ...used(ANN, nonce('01')), removed: true }, transfer(ANN, TREASURY, 5n)]],
+  ])('T-46 is empty when %s', (_, logs) => {
     expect(arrival(logs, ann)).toEqual({ received: 0n, sources: [], authorizations: [] })
   })
 })

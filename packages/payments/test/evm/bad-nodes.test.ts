@@ -68,13 +68,13 @@ describe('an EVM node that forges its answers', () => {
     expect(reading).toEqual({ outcome: 'not_found' })
   })
 
-  it('T-45 cannot show a block without the transaction in it', async () => {
+  it('T-45 cannot show a block that does not contain the transaction', async () => {
     const lie = (result: object) => ({ ...result, transactions: [] })
     expect(await read(await pay(5n), 'eth_getBlockByNumber', lie, TO_TREASURY)).toEqual(problem('without its'))
   })
 
   it.each([
-    ['T-45 an event that was taken back', (log: object) => ({ ...log, removed: true })],
+    ['T-45 a reverted event', (log: object) => ({ ...log, removed: true })],
     [
       'T-25 the transfer of a token without amounts',
       (log: { topics: string[]; data: string }) => ({ ...log, topics: [...log.topics, log.data], data: '0x' }),

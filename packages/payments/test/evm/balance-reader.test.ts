@@ -12,7 +12,7 @@ const payments = forAllTests(() => startPayments())
 describe('balances of the EVM chain', () => {
   const read = (...rpcUrls: string[]) => createEvmBalanceReader(EVM, rpcUrls).read([USDC_TO_TREASURY, TO_TREASURY])
 
-  it('INT-04 grow by what is paid in coins and tokens, and come in the order asked', async () => {
+  it('INT-04 grow by payments in coins and tokens, and keep the requested order', async () => {
     const { payer } = payments.people
     const [tokens, coins] = await read(payments.url)
     const value = 2n ** 64n + 1n
@@ -21,12 +21,12 @@ describe('balances of the EVM chain', () => {
     expect(await read(payments.url)).toEqual([tokens! + 7n, coins! + value])
   })
 
-  it('INT-05 are unknown when no node answers, and one node that does is enough', async () => {
+  it('INT-05 are unknown when no node answers, and known when one does', async () => {
     expect(await read(CLOSED)).toEqual([null, null])
     expect(await read(CLOSED, payments.url)).toEqual(await read(payments.url))
   })
 
-  it('INT-05 are unknown for an address without a contract, and the others are read', async () => {
+  it('INT-05 are unknown for an address without a contract, and known for the others', async () => {
     const noContract = { asset: `0x${'12'.repeat(20)}`, payTo: TREASURY }
     const balances = await createEvmBalanceReader(EVM, [payments.url]).read([noContract, TO_TREASURY])
     expect(balances).toEqual([null, (await read(payments.url))[1]])

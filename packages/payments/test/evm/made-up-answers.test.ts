@@ -1,4 +1,4 @@
-// What nodes of the EVM chain answer. An example is JSON: the result of each method.
+// Answers of EVM nodes. An example is JSON: the result of each method.
 
 import { EVM } from '@svc/api/networks'
 import { problemWith } from '@svc/devnet/properties/made-up-input'
@@ -51,11 +51,11 @@ it('T-129 no made-up input breaks the rules of answers of EVM nodes', async () =
 
   async function checkReading(destination: { asset: string; payTo: string }): Promise<boolean> {
     const reading = await reader.read(TX, destination)
-    must(OUTCOMES.includes(reading.outcome), 'has an outcome of its own')
+    must(OUTCOMES.includes(reading.outcome), 'has an unknown outcome')
     if (reading.outcome !== 'found') return false
-    must(reading.tx === TX && /^0x[0-9a-f]{40}$/.test(reading.payer), 'finds a payer who is no account')
-    must(reading.received > 0n && Number.isFinite(reading.height), 'finds what is no payment')
-    must(reading.blockTime === null || Number.isFinite(reading.blockTime), 'finds what is no time')
+    must(reading.tx === TX && /^0x[0-9a-f]{40}$/.test(reading.payer), 'finds a payer that is not an account')
+    must(reading.received > 0n && Number.isFinite(reading.height), 'finds an invalid payment')
+    must(reading.blockTime === null || Number.isFinite(reading.blockTime), 'finds an invalid time')
     return true
   }
 
@@ -86,12 +86,12 @@ it('T-129 no made-up input breaks the rules of answers of EVM nodes', async () =
         const balances = await readBalances.read([NATIVE, { ...NATIVE, asset: TOKEN }])
         must(
           balances.every((balance) => balance === null || typeof balance === 'bigint'),
-          'a balance is no number',
+          'a balance is not a number',
         )
         const decimals = await readDecimals([TOKEN]).catch(refusal(ChainUnavailable))
         must(
           decimals === null || decimals.every((one) => one === null || Number.isInteger(one)),
-          'decimals are no number',
+          'decimals are not a number',
         )
       },
     }),

@@ -45,12 +45,12 @@ describe('native payments', () => {
     })
   })
 
-  it('T-22 an amount beyond 2^53 arrives to the unit', async () => {
+  it('T-22 an amount beyond 2^53 is exact', async () => {
     const value = parseEther('10') + 1n
     expect(await read(await payer.sendTransaction({ to: TREASURY, value }))).toMatchObject({ received: value })
   })
 
-  it('PAY-19 an address counts in any case', async () => {
+  it('PAY-19 an address matches in any case', async () => {
     const tx = await payer.sendTransaction({ to: TREASURY, value: 5n })
     expect(await read(tx, TREASURY.toLowerCase())).toMatchObject({ received: 5n })
     expect(await read(tx, `0x${TREASURY.slice(2).toUpperCase()}`)).toMatchObject({ received: 5n })
@@ -63,15 +63,15 @@ describe('native payments', () => {
   })
 
   it.each([
-    ['to somebody else', () => payer.sendTransaction({ to: payments.people.other.account.address, value: 5n })],
+    ['to another address', () => payer.sendTransaction({ to: payments.people.other.account.address, value: 5n })],
     ['of nothing', () => payer.sendTransaction({ to: TREASURY, value: 0n })],
     ['into a new contract', () => payer.sendTransaction({ data: FIXTURES.fakeToken.initCode })],
     ['of tokens', () => payTokens(payer, 5n)],
-  ])('PAY-50 a transaction %s is no payment', async (_, send: () => Promise<Hex>) => {
+  ])('PAY-50 a transaction %s is not a payment', async (_, send: () => Promise<Hex>) => {
     expect(await read(await send())).toEqual(NOTHING_RECEIVED)
   })
 
-  it('PAY-50 coins that a contract passes on do not count', async () => {
+  it('PAY-50 coins that a contract forwards do not count', async () => {
     const address = await deploy(payer, 'forwarder')
     const { abi } = FIXTURES.forwarder
     const tx = await payer.writeContract({ address, abi, functionName: 'forward', args: [TREASURY], value: 12n })

@@ -29,7 +29,7 @@ async function sign(data: `0x${string}` = '0x'): Promise<SignedTransaction> {
   return account.sign({ ...call, ...(await account.costs(call)) })
 }
 
-/** With gas given: nodes estimate none for what must fail. */
+/** With fixed gas: nodes do not estimate it for a transaction that must fail. */
 async function signWhatFails(): Promise<SignedTransaction> {
   const call = { data: '0x5f5ffd' } as const // PUSH0 PUSH0 REVERT
   return account.sign({ ...call, gas: 100_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n })
@@ -58,7 +58,7 @@ describe('the outcome of a transaction', () => {
     expect(await outcomeOf(account, signed)).toMatchObject({ outcome: 'failed', fee_wei: expect.any(BigInt) })
   })
 
-  it('is expired once another transaction has its nonce for good', async () => {
+  it('is expired once another transaction has used its nonce, finally', async () => {
     const signed = await sign('0x01')
     await chain.open(key).send((await sign()).raw)
     expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
@@ -74,7 +74,7 @@ describe('the outcome of a transaction', () => {
     expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
   })
 
-  it('is not expired for a transaction that lands between two questions', async () => {
+  it('is not expired for a transaction that lands between two queries', async () => {
     const signed = await sign()
     let isSent = false
     chain.node.behave(async ({ method, honest }) => {
@@ -93,14 +93,11 @@ describe('the outcome of a transaction', () => {
   it.each<[string, Behaviour]>([
     ['does not answer', withBody(RECEIPT, OUT_OF_ORDER)],
     ['answers without a result', withBody(RECEIPT, '{"jsonrpc":"2.0","id":1}')],
-    [
-      'tells of another transaction',
-      withResult(RECEIPT, (receipt: object) => ({ ...receipt, transactionHash: '0x1' })),
-    ],
+    ['returns another transaction', withResult(RECEIPT, (receipt: object) => ({ ...receipt, transactionHash: '0x1' }))],
     ['does not know its outcome', withResult(RECEIPT, (receipt: object) => ({ ...receipt, status: null }))],
     ['does not know its cost', withResult(RECEIPT, (receipt: object) => ({ ...receipt, gasUsed: null }))],
     ['knows no final block', withResult('eth_getBlockByNumber', () => null)],
-  ])('is unknown from a node that %s', async (_name, behaviour) => {
+  ])('is unknown when the node %s', async (_name, behaviour) => {
     const signed = await sign()
     await account.send(signed.raw)
     await finalize()
@@ -110,7 +107,7 @@ describe('the outcome of a transaction', () => {
   })
 })
 
-it('T-45 no transaction is lost because a node is on another chain by now, where the account has sent more', async () => {
+it('T-45 a node that has moved to another chain, where the account has sent more, does not make a transaction expire', async () => {
   const signed = await sign()
   const elsewhere = {
     eth_chainId: '0x1',
@@ -132,7 +129,7 @@ it('T-45 no transaction is lost because a node is on another chain by now, where
   expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
 })
 
-it('T-19 T-45 is not expired by a node that lags, where the one that has seen it refuses to tell', async () => {
+it('T-19 T-45 is not expired when a node lags and the node that knows it fails', async () => {
   const lagging = await chain.openWithLag(key)
   const signed = await sign()
   await account.send(signed.raw)

@@ -8,7 +8,7 @@ interface BatchAnswer {
   result: { transactionHash?: string; status?: string } | null
 }
 
-it('T-45 a receipt of another transaction does not say that a payment failed: the payer would pay again', async () => {
+it('T-45 a receipt of another transaction does not make a payment fail, so that the payer does not pay again', async () => {
   const { url, people, stop } = await startPayments()
   const { payer } = people
   const proxy = await startFaultyProxy(url)

@@ -11,7 +11,7 @@ export const TREASURY = DEV_TREASURY.address
 export const TO_TREASURY: Destination = { asset: EVM.nativeAsset, payTo: TREASURY }
 export const USDC_TO_TREASURY: Destination = { asset: TOKENS.USDC.address, payTo: TREASURY }
 
-/** A chain, a reader of it, and people with money. */
+/** A chain, a reader of it, and funded accounts. */
 export async function startPayments(options: Partial<EvmChainOptions> = {}) {
   const running = await startEvmChain({ port: 0, ...options })
   const [payer, other, relay] = [0, 1, 2].map((index) => connectAs(DEV_PAYERS[index]!, running.url))
@@ -22,7 +22,7 @@ export async function startPayments(options: Partial<EvmChainOptions> = {}) {
 
 export type Payments = Awaited<ReturnType<typeof startPayments>>
 
-/** As readers write addresses. */
+/** The form in which readers return addresses. */
 export function addressOf(person: DevClient): string {
   return person.account.address.toLowerCase()
 }
@@ -31,7 +31,7 @@ export function payTokens(from: DevClient, value: bigint, token: Address = TOKEN
   return from.writeContract({ address: token, abi: erc20Abi, functionName: 'transfer', args: [TREASURY, value] })
 }
 
-/** With gas given, so that a transaction is sent even if it must fail. */
+/** With fixed gas, so that a transaction is sent even if it must fail. */
 export const ENOUGH_GAS = { gas: 300_000n }
 
 export async function deploy(by: DevClient, fixture: keyof typeof FIXTURES): Promise<Address> {

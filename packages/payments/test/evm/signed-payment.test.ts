@@ -29,14 +29,14 @@ describe('a signed transaction', () => {
     expect(await inspectEvmPayment(EVM, raw, [LEG])).toEqual({ outcome: 'payment', tx: keccak256(raw), raw })
   })
 
-  it('T-129 is malformed with more bytes behind it, and with a zero before a number', async () => {
+  it('T-129 is malformed with bytes after its end, and with a zero before a number', async () => {
     const raw = await account.signTransaction({ ...CALL, ...fees })
     expect(await outcomeOf(`${raw}00`)).toBe('malformed')
     expect(await outcomeOf(longerNonce(raw))).toBe('malformed')
     expect(await outcomeOf('0x')).toBe('malformed')
   })
 
-  it('is another one where it pays another amount', async () => {
+  it('is rejected when it pays another amount', async () => {
     expect(await outcomeOf(await account.signTransaction({ ...CALL, ...fees, value: 6n }))).toBe('other')
   })
 })
@@ -57,7 +57,7 @@ it('T-129 no made-up input breaks the rules of EVM transactions', async () => {
       async rule(input) {
         for (const raw of [`0x${input.toString('hex')}`, latin1(input)]) {
           const inspected = await inspectEvmPayment(EVM, raw, [LEG, token])
-          must(inspected.outcome === 'payment' || !signed.includes(raw as Hex), 'refuses what was signed')
+          must(inspected.outcome === 'payment' || !signed.includes(raw as Hex), 'rejects a signed payment')
           checkInspected(inspected)
         }
       },
@@ -70,7 +70,10 @@ function checkInspected(inspected: Awaited<ReturnType<typeof inspectEvmPayment>>
   must(inspected.tx === keccak256(inspected.raw as Hex), 'names another transaction')
   const { r, s, v, yParity, ...fields } = parseTransaction(inspected.raw as TransactionSerialized)
   const signature = { r: r!, s: s!, ...(v === undefined ? { yParity: yParity! } : { v }) }
-  must(serializeTransaction(fields as never, signature as never) === inspected.raw, 'takes bytes that no chain takes')
+  must(
+    serializeTransaction(fields as never, signature as never) === inspected.raw,
+    'accepts bytes that no chain accepts',
+  )
 }
 
 /** The nonce 7, which follows the chain id 143, in two bytes. The list has a length of one byte. */

@@ -1,4 +1,4 @@
-// For tests: a local chain, a node before it that can be made to fail, and accounts of ours.
+// For tests: a local chain, a node in front of it that can be made to fail, and accounts.
 
 import { randomBytes } from 'node:crypto'
 import { EVM } from '@svc/api/networks'
@@ -11,23 +11,23 @@ import { formatEther, parseEther, toHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { createEvmAccount, type EvmAccount } from '../../src/evm/account.ts'
 
-/** What a new key has, in wei. */
+/** The balance of a new key, in wei. */
 export const FUNDS = parseEther('10')
 
 export interface TestChain {
-  /** Of the chain itself. */
+  /** The URL of the chain itself. */
   url: string
   node: FaultyNode
-  /** Moves the chain, and has coins. */
+  /** Controls the chain, and has coins. */
   dev: DevClient
   /** A new key that has `FUNDS`. */
   fundedKey(): Promise<Uint8Array>
-  /** Asks through the node. */
+  /** Queries through the node. */
   open(key: Uint8Array): EvmAccount
-  /** Asks through the node, and another one that is behind the chain by more blocks than make a transaction final. */
+  /** Queries through the node, and another one that is behind the chain by more blocks than finality takes. */
   openWithLag(key: Uint8Array): Promise<EvmAccount>
   calm(): void
-  /** Lands what was sent, and makes it final. */
+  /** Mines what was sent, and makes it final. */
   settle(): Promise<void>
   stop(): Promise<void>
 }
@@ -59,6 +59,6 @@ export async function startTestChain(): Promise<TestChain> {
   }
 }
 
-/** Of a node that takes a transaction and forgets it. */
+/** The answer of a node that accepts a transaction and drops it. */
 export const TAKEN = `{"jsonrpc":"2.0","id":1,"result":"0x${'00'.repeat(32)}"}`
 export const OUT_OF_ORDER = 'out of order'

@@ -41,7 +41,7 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ outcome: 'found', tx, payer: addressOf(payer), received: 750_000n })
   })
 
-  it('T-22 an amount beyond 2^53 arrives to the unit', async () => {
+  it('T-22 an amount beyond 2^53 is exact', async () => {
     const value = parseEther('1') + 1n
     const tx = await payTokens(payer, value, TOKENS.WETH.address)
     expect(await read(tx, TOKENS.WETH.address)).toMatchObject({ received: value })
@@ -74,7 +74,7 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ payer: addressOf(payer), received: 11n })
   })
 
-  it('PAY-50 of two payers in one transaction neither is the payer', async () => {
+  it('PAY-50 a transaction with two payers has no payer', async () => {
     const tx = await pullTokens(relay, [
       { from: payer, to: TREASURY, value: 5n },
       { from: other, to: TREASURY, value: 5n },
@@ -82,7 +82,7 @@ describe('token payments', () => {
     expect(await read(tx)).toEqual(PAYER_UNCLEAR)
   })
 
-  it('PAY-50 a transfer of zero, which anybody can make in any name, makes no second payer', async () => {
+  it('PAY-50 a transfer of zero, which anyone can make in any name, does not add a payer', async () => {
     const tx = await pullTokens(relay, [
       { from: other, to: TREASURY, value: 0n },
       { from: payer, to: TREASURY, value: 5n },
@@ -105,7 +105,7 @@ describe('token payments', () => {
     expect(await read(await payer.faucet(TREASURY, 'USDC', '1'))).toEqual(PAYER_UNCLEAR)
   })
 
-  it('T-25 the events of a contract that bears the ticker are not those of the token', async () => {
+  it('T-25 the events of another contract with the same ticker do not count', async () => {
     const address = await deploy(payer, 'fakeToken')
     const args = [payer.account.address, TREASURY, 750_000n] as const
     const { abi } = FIXTURES.fakeToken
@@ -125,7 +125,7 @@ describe('token payments', () => {
   })
 })
 
-/** EIP-3009: the payer signs, anybody sends. */
+/** EIP-3009: the payer signs, and anyone may send it. */
 async function settleAuthorization(from: DevClient, by: DevClient, value: bigint) {
   const fields = 'address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce'
   const types = fields.split(',').map((field) => ({ type: field.split(' ')[0]!, name: field.split(' ')[1]! }))

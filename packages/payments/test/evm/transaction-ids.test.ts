@@ -18,7 +18,7 @@ describe('finding a transaction', () => {
 
   const pay = () => payer.sendTransaction({ to: TREASURY, value: 9n, ...ENOUGH_GAS })
 
-  it('PAY-49 a transaction is not found until a block holds it', async () => {
+  it('PAY-49 a transaction is not found until a block contains it', async () => {
     const tx = await pay()
     expect(await payer.getTransaction({ hash: tx })).toMatchObject({ blockNumber: null })
     expect(await payments.reader.read(tx, TO_TREASURY)).toEqual(NOT_FOUND)
@@ -30,7 +30,7 @@ describe('finding a transaction', () => {
     expect(await payments.reader.read(HASH, TO_TREASURY)).toEqual(NOT_FOUND)
   })
 
-  it('T-45 waits for as many confirmations as are asked for', async () => {
+  it('T-45 waits for the configured number of confirmations', async () => {
     const reader = payments.readerOf({ confirmations: 3 })
     const tx = await pay()
     await payer.mine({ blocks: 2 })
@@ -39,7 +39,7 @@ describe('finding a transaction', () => {
     expect(await reader.read(tx, TO_TREASURY)).toMatchObject(FOUND)
   })
 
-  it('T-45 waits for the block to be final, where that is configured', async () => {
+  it('T-45 waits for the block to be final, if configured', async () => {
     const reader = payments.readerOf({ finality: 'finalized' })
     const tx = await pay()
     await payer.mine({ blocks: 2 })
@@ -75,11 +75,11 @@ describe('finding a transaction', () => {
     ['no 0x', HASH.slice(2)],
     ['31 bytes', HASH.slice(0, -2)],
     ['33 bytes', `${HASH}ab`],
-    ['a letter that hex has not', `${HASH.slice(0, -1)}g`],
+    ['a letter that is not hex', `${HASH.slice(0, -1)}g`],
     ['a line end', `${HASH}\n`],
     ['base58', '5'.repeat(88)],
     ['nothing', ''],
-  ])('PAY-42 %s is no transaction id', async (_, text) => {
+  ])('PAY-42 %s is not a transaction id', async (_, text) => {
     expect(payments.reader.isTransactionId(text)).toBe(false)
     expect(await payments.reader.read(text, TO_TREASURY)).toEqual({
       outcome: 'rejected',

@@ -8,7 +8,7 @@ import { createChainProbe } from '../../src/nodes/node-pool.ts'
 import { connectSolana } from '../../src/solana/nodes.ts'
 
 const NOBODY = 'http://127.0.0.1:1'
-/** Longer than a node takes on a busy machine. */
+/** Longer than a node needs on a busy machine. */
 const TIMEOUT_MS = 60_000
 let primary: Awaited<ReturnType<typeof startPrimaryChain>>
 let evm: Awaited<ReturnType<typeof startEvmChain>>
@@ -24,19 +24,19 @@ const probePrimary = (urls: readonly string[], now = Date.now) =>
 const probeEvm = (urls: readonly string[]) =>
   createChainProbe(connectEvm(EVM, urls, { timeoutMs: TIMEOUT_MS }), Date.now)
 
-describe('whether a chain answers', () => {
-  it('VER-20 takes one node that answers for the right chain', async () => {
+describe('the chain probe', () => {
+  it('VER-20 is true with one node that answers for the right chain', async () => {
     expect(await probePrimary([NOBODY, primary.url])()).toBe(true)
     expect(await probeEvm([evm.url])()).toBe(true)
   })
 
-  it('VER-20 is false without a node, or with one of another chain only', async () => {
+  it('VER-20 is false without a node, or with a node of another chain only', async () => {
     expect(await probePrimary([NOBODY])()).toBe(false)
     expect(await probePrimary([evm.url])()).toBe(false)
     expect(await probeEvm([primary.url])()).toBe(false)
   })
 
-  it('VER-20 asks again after ten seconds, not before', async () => {
+  it('VER-20 queries again after ten seconds, not before', async () => {
     const chain = await startPrimaryChain({ port: 0 })
     let time = 0
     const probe = probePrimary([chain.url], () => time)

@@ -32,7 +32,7 @@ const withResult = (result: string) => (_: IncomingMessage, response: ServerResp
 const soon = () => AbortSignal.timeout(20_000)
 
 describe('a JSON-RPC call', () => {
-  it('keeps its connection open for the next call', async () => {
+  it('reuses its connection for the next call', async () => {
     const rpc = connectJsonRpc(url)
     const before = connections
     answer = (request, response, body) => withResult(JSON.stringify(body))(request, response, body)
@@ -42,7 +42,7 @@ describe('a JSON-RPC call', () => {
     expect(connections - before).toBe(1)
   })
 
-  it('shares a request with equal calls of the same turn, and with none that is under way', async () => {
+  it('shares a request with equal calls of the same turn, but not with a running call', async () => {
     const rpc = connectJsonRpc(url)
     const methods: string[] = []
     answer = (request, response, body) => {
@@ -57,7 +57,7 @@ describe('a JSON-RPC call', () => {
     expect(await Promise.all([first, rpc('two', [], soon())])).toEqual([3, 4])
   })
 
-  it('goes over a new connection when the node has closed the old one', async () => {
+  it('uses a new connection when the node has closed the old one', async () => {
     const rpc = connectJsonRpc(url)
     answer = withResult('1')
     await rpc('one', [], soon())
@@ -70,7 +70,7 @@ describe('a JSON-RPC call', () => {
     expect(await rpc('two', [], soon())).toBe(2)
   })
 
-  it('goes over a new connection when the old one is found closed while writing', async () => {
+  it('uses a new connection when the old one turns out closed while writing', async () => {
     const rpc = connectJsonRpc(url)
     answer = withResult('1')
     await rpc('one', [], soon())
@@ -87,7 +87,7 @@ describe('a JSON-RPC call', () => {
     expect(broken).toBe(1)
   })
 
-  it('follows a node that has moved and wants the same request', async () => {
+  it('follows redirects that keep the method and body', async () => {
     answer = (request, response, body) => {
       if (request.url === '/new') withResult('"here"')(request, response, body)
       else response.writeHead(308, { location: '/new' }).end()
@@ -97,7 +97,7 @@ describe('a JSON-RPC call', () => {
     await expect(connectJsonRpc(url)('one', [], soon())).rejects.toThrow('HTTP 307')
   })
 
-  it('ends with its signal, also in the middle of an answer', async () => {
+  it('ends with its signal, even in the middle of an answer', async () => {
     const stop = new AbortController()
     answer = (_, response) => {
       response.write('{"result":')
@@ -107,7 +107,7 @@ describe('a JSON-RPC call', () => {
     await expect(connectJsonRpc(url)('one', [], stop.signal)).rejects.toThrow('too late')
   })
 
-  it('T-45 takes no answer to another question, however the answers are ordered', async () => {
+  it('T-45 accepts no answer to another question, in any order of answers', async () => {
     const rpc = connectJsonRpc(url)
     answer = withResult('1')
     await rpc('one', [], soon())
@@ -115,7 +115,7 @@ describe('a JSON-RPC call', () => {
     await expect(rpc('two', [], soon())).rejects.toThrow('an answer to another question')
     answer = (_, response) => response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}')
     await expect(rpc('three', [], soon())).rejects.toThrow('an answer to another question')
-    // From a node that could not read the question.
+    // The answer of a node that could not read the question.
     answer = (_, response) => response.end('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}')
     await expect(rpc('four', [], soon())).rejects.toThrow('error -32700')
 
@@ -140,34 +140,34 @@ describe('a JSON-RPC call', () => {
     [`${'['.repeat(100_000)}1234567890123456789${']'.repeat(100_000)}`, 'an answer that is not JSON'],
     ['{"error":{"code":{"valueOf":1},"message":{"toString":1}}}', 'error NaN'],
     ['{"error":"x"}', 'error NaN'],
-  ])('T-129 tells what is wrong with the answer %.60s', async (text, problem) => {
+  ])('T-129 reports the problem of the answer %.60s', async (text, problem) => {
     answer = (_, response) => response.end(text)
     const failure = await connectJsonRpc(url)('one', [], soon()).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(NodeProblem)
     expect(failure).toMatchObject({ message: problem })
   })
 
-  it('refuses an answer that is too long', async () => {
+  it('rejects an answer that is too long', async () => {
     answer = (_, response) => response.end(Buffer.alloc(11 * 1_048_576, 32))
     await expect(connectJsonRpc(url)('one', [], soon())).rejects.toThrow('an answer that is too long')
   })
 
   it.each([
-    ['ftp://127.0.0.1/', 'an address that is not HTTP'],
+    ['ftp://127.0.0.1/', 'an address that is not an HTTP URL'],
     ['not a url', 'an address that is not a URL'],
     ['http://127.0.0.1:1', 'no connection: ECONNREFUSED'],
-  ])('says what is wrong with the address %s', async (address, problem) => {
+  ])('reports the problem of the address %s', async (address, problem) => {
     await expect(connectJsonRpc(address)('one', [], soon())).rejects.toThrow(problem)
   })
 })
 
 describe('reading JSON', () => {
-  it('T-129 keeps only integers exact that 256 bits can hold', () => {
+  it('T-129 reads integers exactly only up to 256 bits', () => {
     expect(parseJson(`[${'9'.repeat(78)}]`)).toEqual([BigInt('9'.repeat(78))])
     expect(parseJson(`[${'9'.repeat(79)},-${'9'.repeat(5_000_000)}]`)).toEqual([1e79, Number.NEGATIVE_INFINITY])
   })
 
-  it('keeps integers exact that a double cannot hold', () => {
+  it('reads integers exactly that a double cannot represent', () => {
     const text =
       '{"a":18446744073709551615,"b":[-9007199254740993],"c":9007199254740991,"d":0.1234567890123456,"e":"12345678901234567890","f": [ -12345678901234567890 ,\n 12345678901234567890]}'
     expect(parseJson(text)).toEqual({
@@ -196,8 +196,8 @@ it('T-129 no made-up input breaks the rules of JSON of nodes', async () => {
         const read = accepted(NodeProblem, () => ({ value: parseJson(text(input)) }))
         const native = json(input)
         if (depthOf(native) >= 1000) return
-        must((read === null) === (native === undefined), 'does not read just what JSON.parse reads')
-        // All but long integers are as JSON.parse reads them.
+        must((read === null) === (native === undefined), 'accepts other texts than JSON.parse')
+        // All values except long integers equal those of JSON.parse.
         if (read) mustEqual(withoutBigInts(read.value), native, 'reads another value than JSON.parse')
       },
     }),

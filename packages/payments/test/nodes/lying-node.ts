@@ -1,4 +1,4 @@
-// A node that answers what a case says, over HTTP.
+// An HTTP node with configurable answers.
 
 import type { IncomingMessage } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
@@ -7,7 +7,7 @@ import { json, text } from '@svc/devnet/properties/rules'
 
 export interface LyingNode {
   url: string
-  /** JSON with the result of each method; anything else is the whole answer to each request. */
+  /** JSON with the result of each method; any other text is the whole answer to each request. */
   answer(input: Uint8Array): void
   stop(): Promise<void>
 }

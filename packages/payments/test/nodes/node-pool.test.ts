@@ -31,12 +31,12 @@ const ask = (client: Ask, signal: AbortSignal) => client(signal)
 const isGood = (answer: string) => answer === 'good'
 
 describe('a pool of nodes', () => {
-  it('takes the first good answer without waiting for the others', async () => {
+  it('returns the first good answer without waiting for the others', async () => {
     const pool = poolOf(never, fails('a'), says('bad'), says('good'))
     expect(await pool.first(ask, isGood)).toBe('good')
   })
 
-  it('takes any answer when none is good', async () => {
+  it('returns any answer when none is good', async () => {
     expect(await poolOf(fails('a'), says('bad')).first(ask, isGood)).toBe('bad')
   })
 
@@ -47,7 +47,7 @@ describe('a pool of nodes', () => {
     await expect(poolOf(fails('a'), hangs).agree(ask)).rejects.toMatchObject(unavailable)
   })
 
-  it('is unavailable in time also where a node ignores that it is too late', async () => {
+  it('is unavailable in time even if a node ignores its deadline', async () => {
     await expect(poolOf(never).agree(ask)).rejects.toMatchObject({
       cause: { message: 'never: no answer within 60 ms' },
     })
@@ -91,7 +91,7 @@ describe('a pool of nodes', () => {
     expect(checks).toBe(3)
   })
 
-  it('T-45 believes no answer that decides something from a node that is on another chain by then', async () => {
+  it('T-45 rejects a decisive answer of a node that is on another chain afterwards', async () => {
     let chain = 'right'
     const turncoat = node(
       't',
@@ -115,7 +115,7 @@ describe('a pool of nodes', () => {
     expect(await poolOf(turncoat, says('7')).agree(ask)).toBe('7')
   })
 
-  it('names a node by its host, never by what may hold a key', () => {
+  it('names a node by its host only, because other parts may contain a key', () => {
     expect(nodeName('https://user:secret@rpc.example:8443/v1/secret?key=secret')).toBe('rpc.example:8443')
     expect(nodeName('no address')).toBe('node')
   })
@@ -125,27 +125,29 @@ describe('a quorum of nodes', () => {
   const twoOf = (...nodes: NodeOptions<Ask>[]) => createNodePool('test chain', nodes, { timeoutMs: 60, quorum: 2 })
   const isAbsence = (answer: string) => answer === 'nothing'
 
-  it('T-45 takes the answer that two nodes give, whatever the third says or does', async () => {
+  it('T-45 returns the answer that two nodes give, whatever the third does', async () => {
     for (const other of [says('lie'), says('nothing'), fails('a'), never])
       expect(await twoOf(other, says('true'), says('true')).agree(ask, isAbsence)).toBe('true')
   })
 
-  it('T-45 decides nothing while no two nodes agree, and names who contradicts whom', async () => {
+  it('T-45 decides nothing while no two nodes agree, and names the nodes that contradict each other', async () => {
     const disputed = {
       name: 'NodesDisagree',
       message: 'the nodes of the test chain disagree',
       cause: { message: 'the nodes contradict each other: a against b' },
     }
-    const saying = (host: string, answer: string) => node(host, async () => answer)
-    await expect(twoOf(saying('a', 'one'), saying('b', 'two'), fails('c')).agree(ask)).rejects.toMatchObject(disputed)
-    const alone = twoOf(saying('a', 'one'), fails('b'), fails('c')).agree(ask)
+    const answering = (host: string, answer: string) => node(host, async () => answer)
+    await expect(twoOf(answering('a', 'one'), answering('b', 'two'), fails('c')).agree(ask)).rejects.toMatchObject(
+      disputed,
+    )
+    const alone = twoOf(answering('a', 'one'), fails('b'), fails('c')).agree(ask)
     await expect(alone).rejects.toMatchObject({
       name: 'ChainUnavailable',
       cause: { message: 'b: makes no sense; c: makes no sense' },
     })
   })
 
-  it('T-45 something is absent only when the other nodes could not be a quorum', async () => {
+  it('T-45 something is absent only when the other nodes could not form a quorum', async () => {
     expect(await twoOf(says('nothing'), says('nothing'), says('lie')).agree(ask, isAbsence)).toBe('nothing')
     expect(await twoOf(says('nothing'), says('true'), says('true')).agree(ask, isAbsence)).toBe('true')
     await expect(twoOf(says('nothing'), fails('a'), fails('b')).agree(ask, isAbsence)).rejects.toBeInstanceOf(

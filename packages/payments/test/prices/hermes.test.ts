@@ -36,7 +36,7 @@ describe('reading Hermes prices', () => {
     await expect(read({ apiKey: '' })).rejects.toThrow('status 401')
   })
 
-  it('T-22 prices are exact texts, whatever their size', async () => {
+  it('T-22 prices are exact texts of any size', async () => {
     for (const usd of ['0.000000000000000001', '12345678901.23456789', '0.1', '99999999999']) {
       server.setPrice('SOL', usd, { confidence: '0' })
       expect((await read()).SOL).toEqual({ usd, lowestUsd: usd, publishedAt: NOW })
@@ -61,18 +61,18 @@ describe('reading Hermes prices', () => {
     ['with a fractional exponent', { expo: -1.5 }],
     ['with an absurd exponent', { expo: -1_000_000_000 }],
     ['without a time', { publish_time: null }],
-  ])('T-22 a price that is %s is not read', async (_, change) => {
+  ])('T-22 a price %s is not read', async (_, change) => {
     const good = { price: '15025000000', conf: '1', expo: -8, publish_time: NOW }
     server.answerAlways(200, wire({ ...good, ...change }))
-    expect((await read()).SOL).toEqual({ problem: 'the answer has no readable price' })
+    expect((await read()).SOL).toEqual({ problem: 'the response has no valid price' })
   })
 
-  it.each(['null', '[]', '{}', '{"parsed":{}}', '"text"'])('T-22 %s is no answer', async (body) => {
+  it.each(['null', '[]', '{}', '{"parsed":{}}', '"text"'])('T-22 %s is not accepted as an answer', async (body) => {
     server.answerAlways(200, body)
     await expect(read()).rejects.toThrow('no list of prices')
   })
 
-  it('T-22 odd entries do not hide the good one', async () => {
+  it('T-22 invalid entries do not hide the valid one', async () => {
     const good = {
       id: `0x${FEEDS.SOL.toUpperCase()}`,
       price: { price: '1', conf: '0', expo: 0, publish_time: NOW },
@@ -81,12 +81,12 @@ describe('reading Hermes prices', () => {
     expect(await read()).toMatchObject({ SOL: { usd: '1' }, MON: { problem: expect.any(String) } })
   })
 
-  it('asks for feeds however their ids are written, and for no others', async () => {
+  it('requests the configured feeds only, in any spelling of their ids', async () => {
     const feeds = { ETH: `0x${FEEDS.ETH.toUpperCase()}` }
     expect(await read({ feeds })).toEqual({ ETH: { usd: '3500', lowestUsd: '3498.25', publishedAt: NOW } })
   })
 
-  it('asks for each feed alone when one of them gets the whole request refused', async () => {
+  it('requests each feed alone when one of them makes the server reject the whole request', async () => {
     server.removePrice('MON')
     const readings = await read()
     expect(readings).toMatchObject({
@@ -97,7 +97,7 @@ describe('reading Hermes prices', () => {
     expect(server.requestCount).toBe(1 + Object.keys(FEEDS).length)
   })
 
-  it('T-22 gives true prices or none, whatever becomes of the answer on its way', async () => {
+  it('T-22 returns true prices or none, however the answer is damaged on its way', async () => {
     const proxy = await startFaultyProxy(server.url)
     onTestFinished(proxy.stop)
     const honest = await read()
@@ -112,7 +112,7 @@ describe('reading Hermes prices', () => {
     }
   })
 
-  it('gives up in time when nothing comes', async () => {
+  it('times out when no answer arrives', async () => {
     server.hang()
     await expect(read({ timeoutMs: 50 })).rejects.toThrow('timeout')
   })

@@ -60,7 +60,7 @@ function fromFallback(usd: string, as_of = '2026-09-01T12:00:00Z') {
 const ALL_FALLBACK = { SOL: fromFallback('140'), MON: fromFallback('0.03'), ETH: fromFallback('3000.5') }
 
 describe('asking', () => {
-  it('PAY-24 gives the rate of every coin, and when it was published', async () => {
+  it('PAY-24 returns the rate of every coin, and when it was published', async () => {
     server.setPrice('ETH', '3200.5', { ageSeconds: 7 })
     expect(await startOracle().rates()).toEqual({
       SOL: fromOracle('150.25'),
@@ -92,7 +92,7 @@ describe('asking', () => {
     }
   })
 
-  it('PAY-28 a clock set back does not keep a rate for longer', async () => {
+  it('PAY-28 a rate does not stay valid for longer when the clock is set back', async () => {
     const oracle = startOracle()
     await oracle.rates()
     time -= 86_400_000
@@ -105,10 +105,10 @@ describe('a source that fails', () => {
   const ways: [string, () => unknown, RegExp][] = [
     ['is down', () => server.stop(), /ECONNREFUSED/],
     ['answers 500', () => server.answerAlways(500, '{}'), /status 500/],
-    ['answers something else', () => server.answerAlways(200, '<html>'), /JSON/],
+    ['answers with something else', () => server.answerAlways(200, '<html>'), /JSON/],
   ]
 
-  it.each(ways)('PAY-28 that %s gives the configured rates, flagged', async (_, fail, problem) => {
+  it.each(ways)('PAY-28 that %s leads to the configured rates, flagged', async (_, fail, problem) => {
     const oracle = startOracle()
     await fail()
     expect(await oracle.rates()).toEqual(ALL_FALLBACK)
@@ -116,7 +116,7 @@ describe('a source that fails', () => {
     expect(problems[0]).toMatch(problem)
   })
 
-  it('PAY-28 is asked again after 5 s, not by every quote, and no quote waits for it', async () => {
+  it('PAY-28 is queried again after 5 s, not by every quote, and no quote waits for it', async () => {
     const oracle = startOracle()
     server.answerAlways(500, '')
     await oracle.rates()
@@ -129,7 +129,7 @@ describe('a source that fails', () => {
     await expect.poll(() => server.requestCount).toBe(2)
   })
 
-  it('PAY-28 after a quiet minute the first quote waits for the true rate', async () => {
+  it('PAY-28 after a quiet minute the first quote waits for the current rate', async () => {
     const oracle = startOracle()
     server.answerAlways(500, '')
     await oracle.rates()
@@ -138,7 +138,7 @@ describe('a source that fails', () => {
     expect((await oracle.rates()).SOL?.source).toBe('oracle')
   })
 
-  it('PAY-28 T-22 is replaced by the careful end of its last price for an hour, and then by the configured rate', async () => {
+  it('PAY-28 T-22 falls back to the conservative bound of the last price for an hour, then to the configured rate', async () => {
     const oracle = startOracle()
     await oracle.rates()
     server.answerAlways(500, '')
@@ -154,7 +154,7 @@ describe('a source that fails', () => {
     expect(problems.at(-3)).toMatch(/^SOL: .*\(configured rate\)$/)
   })
 
-  it('T-22 without a configured rate a coin has a price for an hour, counted from when it was published', async () => {
+  it('T-22 without a configured rate, a coin has a price for an hour after its publication', async () => {
     server.setPrice('SOL', '150', { ageSeconds: 60, confidence: '3' })
     const oracle = startOracle({ fallback: {} })
     await oracle.rates()
@@ -179,7 +179,7 @@ describe('a source that fails', () => {
     ['1502.5', '1502.5'],
     ['15.024', null],
     ['15.025', '15.025'],
-  ])('T-22 a configured rate of %s stands in for 150.25 as: %s', async (usd, expected) => {
+  ])('T-22 a configured rate of %s replaces 150.25 as: %s', async (usd, expected) => {
     const oracle = startOracle({ fallback: { SOL: usd } })
     await oracle.rates()
     server.answerAlways(500, '')
@@ -193,13 +193,13 @@ describe('a price out of bounds', () => {
     ['zero', () => server.setPrice('SOL', '0'), /not above 0/],
     ['negative', () => server.setPrice('SOL', '-150'), /not above 0/],
     ['old', () => server.setPrice('SOL', '150', { ageSeconds: 61 }), /61 s old/],
-    ['of the future', () => server.setPrice('SOL', '150', { ageSeconds: -61 }), /-61 s old/],
+    ['from the future', () => server.setPrice('SOL', '150', { ageSeconds: -61 }), /-61 s old/],
     ['uncertain', () => server.setPrice('SOL', '150', { confidence: '3.01' }), /uncertain by 0.020/],
-    ['of an unknown feed', () => server.removePrice('SOL'), /no readable price/],
+    ['of an unknown feed', () => server.removePrice('SOL'), /no valid price/],
   ]
 
   it.each(ways)(
-    'T-22 %s is replaced by the configured rate, and the other coins keep theirs',
+    'T-22 %s is replaced by the configured rate, and the other coins keep their prices',
     async (_, set, problem) => {
       set()
       const rates = await startOracle().rates()
@@ -209,7 +209,7 @@ describe('a price out of bounds', () => {
     },
   )
 
-  it('T-22 at its bounds is still taken', async () => {
+  it('T-22 at its bounds is still accepted', async () => {
     server.setPrice('SOL', '150', { ageSeconds: 60, confidence: '3' })
     expect((await startOracle().rates()).SOL?.source).toBe('oracle')
   })
@@ -229,7 +229,7 @@ describe('a price out of bounds', () => {
     expect(ETH).toMatchObject({ usd: '3500', fallback: false })
   })
 
-  it('T-22 the next price is not compared with an outlier, and an outlier stays out for an hour only', async () => {
+  it('T-22 the next price is not compared with an outlier, and an outlier is rejected for an hour only', async () => {
     const oracle = startOracle()
     const isTaken = async (usd: string) => {
       server.setPrice('SOL', usd)
@@ -244,7 +244,7 @@ describe('a price out of bounds', () => {
     expect(await isTaken('9000')).toBe(true)
   })
 
-  it.each(['NaN', '', '-1', '1e5', '0.000', 'Infinity'])('T-22 "%s" is no price from any source', async (usd) => {
+  it.each(['NaN', '', '-1', '1e5', '0.000', 'Infinity'])('T-22 "%s" is not a price from any source', async (usd) => {
     for (const [price, lowest] of [
       [usd, '1'],
       ['1', usd],
@@ -254,7 +254,7 @@ describe('a price out of bounds', () => {
     }
   })
 
-  it('PAY-28 while one coin is retried, the others keep the rate of their minute', async () => {
+  it('PAY-28 while one coin is retried, the others keep their rate until its minute ends', async () => {
     server.setPrice('MON', '0')
     const oracle = startOracle()
     await oracle.rates()

@@ -57,7 +57,7 @@ it('T-129 T-52 no made-up input breaks the rules of MPP headers', async () => {
         checkHeader(given)
         const credential = json(input)
         const isFound = credential !== undefined && checkHeader(header(credential))
-        must(isFound || !documents.includes(given), 'refuses a credential that answers a challenge')
+        must(isFound || !documents.includes(given), 'rejects a credential that answers a challenge')
         const charges = acceptedCharges(CHARGES, given)
         must(
           charges.length > 0 && charges.every((charge) => CHARGES.includes(charge)),
@@ -73,8 +73,8 @@ function checkHeader(authorization: string): boolean {
   const credential = refusing(() => readCredential(authorization))
   const found = credential && refusing(() => chargeOf(credential as Credential, CHARGES, TEXTS, PAYEE))
   if (!found) return false
-  mustEqual(found.challenge, challengeOf(found.charge, TEXTS, PAYEE), 'takes a challenge that was not made')
-  must(found.charge.credentialTypes.includes(found.payload.type), 'takes a payload of another type')
+  mustEqual(found.challenge, challengeOf(found.charge, TEXTS, PAYEE), 'accepts a challenge that was not issued')
+  must(found.charge.credentialTypes.includes(found.payload.type), 'accepts a payload of another type')
   return true
 }
 
@@ -85,7 +85,7 @@ function refusing<T>(read: () => T): T | null {
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const problem = asProblem(error)
-      must(problem instanceof ServiceError && problem.status === 402, 'refuses without a problem that clients read')
+      must(problem instanceof ServiceError && problem.status === 402, 'fails without problem details for clients')
       JSON.stringify((problem as ServiceError).body('1'))
       throw error
     }

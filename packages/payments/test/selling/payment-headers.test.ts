@@ -8,7 +8,7 @@ import { quoteTexts } from '../../src/selling/quote-template.ts'
 
 const ID = { payReqId: `pr_${'12'.repeat(16)}`, expiresAt: 1_800_000_000 }
 
-/** Assets that are not there yet, too. */
+/** Includes assets that do not exist yet. */
 const leg = fc
   .record({
     isEvm: fc.boolean(),
@@ -50,7 +50,7 @@ function quoteOf(accepts: PaymentLeg[], name: string) {
 it.each([
   ['a plain quote', plainOfferText, MAX_CHARACTERS.plainOffer],
   ['an x402 offer', (quote: ReturnType<typeof quoteOf>) => x402OfferText(quote, {}), MAX_CHARACTERS.x402Offer],
-])('ADD-01 the header of %s has a bounded length, however many legs there are', (_name, textOf, max) => {
+])('ADD-01 the header of %s has a bounded length, for any number of legs', (_name, textOf, max) => {
   fc.assert(
     fc.property(legs, host, (accepts, name) => {
       const text = textOf(quoteOf(accepts, name))
@@ -59,14 +59,14 @@ it.each([
       expect(header.accepts.length).toBeGreaterThan(0)
       expect(header.accepts[0]).toMatchObject({ network: accepts[0]!.network, amount: accepts[0]!.amount })
       expect(header.accepts.length + (header.extensions.svc.legs_left_out ?? 0)).toBe(accepts.length)
-      // More than one network is offered: so it is in the header, as soon as it has a second leg.
+      // More than one network is offered: the other one is in the header as soon as it has a second leg.
       const networks = (all: PaymentLeg[]) => new Set(all.map(({ network }) => network)).size
       expect(networks(header.accepts)).toBe(Math.min(networks(accepts), header.accepts.length))
     }),
   )
 })
 
-it('ADD-01 T-100 challenges have a bounded length, however many legs there are', () => {
+it('ADD-01 T-100 challenges have a bounded length, for any number of legs', () => {
   const payee = { isDevelopment: true, solanaWallet: `F${'Q'.repeat(43)}`, takesAuthorizations: true }
   fc.assert(
     fc.property(legs, host, (accepts, realm) => {

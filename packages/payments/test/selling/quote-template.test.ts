@@ -56,7 +56,7 @@ it('PAY-13 PAY-22 a filled template equals the quote, in body and header', () =>
   )
 })
 
-it('PAY-06 ADD-49 a quote that is stored by its template is read back byte for byte, but for its transfer requests', () => {
+it('PAY-06 ADD-49 a quote that is stored by its template is read back byte for byte, except for its transfer requests', () => {
   fc.assert(
     fc.property(order, id, (offer, own) => {
       const template = templateText(quoteTemplate(quoteOf(offer, PLACEHOLDER)))
@@ -67,7 +67,7 @@ it('PAY-06 ADD-49 a quote that is stored by its template is read back byte for b
   )
 })
 
-// Quotes that were sold stay for ever, so a template that was stored once must always be read the same way.
+// Quotes that were sold are stored forever, so a stored template must always be read the same way.
 it('PAY-06 stored templates keep their meaning', () => {
   const row = { pay_req_id: `pr_${'12'.repeat(16)}`, expires_at: 1_800_000_000, quote: '' }
   const template = '["{","payReqId"," ","reference"," ","referenceHex"," ","expires","}"]'

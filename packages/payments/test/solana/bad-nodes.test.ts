@@ -61,8 +61,8 @@ describe('a Solana node that forges its answers', () => {
   })
 
   it.each([
-    ['other bytes than were signed', (wire: Uint8Array) => flip(wire, wire.length - 3)],
-    ['a second signature that is none', (wire: Uint8Array) => flip(wire, 1 + 64 + 5)],
+    ['bytes that were not signed', (wire: Uint8Array) => flip(wire, wire.length - 3)],
+    ['an invalid second signature', (wire: Uint8Array) => flip(wire, 1 + 64 + 5)],
   ])('T-02 cannot show %s', async (_, change) => {
     const { payer, relay } = payments.people
     const tx = await payments.send(relay, paySol(payer, SOL))

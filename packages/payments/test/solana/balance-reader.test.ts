@@ -14,7 +14,7 @@ describe('balances of the primary chain', () => {
   const read = (...rpcUrls: string[]) =>
     createSolanaBalanceReader(PRIMARY, rpcUrls).read([TO_TREASURY, payments.toTreasuryUsdc])
 
-  it('INT-04 grow by what is paid in coins and tokens, and come in the order asked', async () => {
+  it('INT-04 grow by payments in coins and tokens, and keep the requested order', async () => {
     const { payer } = payments.people
     const [coins, tokens] = await read(payments.url)
     await payments.send(payer, paySol(payer, SOL), await payUsdc(payer, 5n, payments.treasuryUsdc))
@@ -35,7 +35,7 @@ describe('balances of the primary chain', () => {
     expect(await reader.read(destinations)).toEqual([0n, 0n])
   })
 
-  it('INT-05 are unknown when no node answers, and one node that does is enough', async () => {
+  it('INT-05 are unknown when no node answers, and known when one does', async () => {
     expect(await read(CLOSED)).toEqual([null, null])
     expect(await read()).toEqual([null, null])
     expect(await read(CLOSED, payments.url)).toEqual(await read(payments.url))
@@ -50,7 +50,7 @@ describe('balances of the primary chain', () => {
     await other.stop()
   })
 
-  it('T-129 are unknown from a node that names no amount', async () => {
+  it('T-129 are unknown when the node omits the amount', async () => {
     const other = await startFaultyNode(
       payments.url,
       withResult('getMultipleAccounts', (result: { value: object[] }) => ({

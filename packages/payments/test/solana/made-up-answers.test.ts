@@ -1,4 +1,4 @@
-// What nodes of the primary chain answer. An example is JSON: the result of each method.
+// Answers of nodes of the primary chain. An example is JSON: the result of each method.
 
 import { PRIMARY } from '@svc/api/networks'
 import { problemWith } from '@svc/devnet/properties/made-up-input'
@@ -86,11 +86,11 @@ it('T-129 no made-up input breaks the rules of answers of nodes of the primary c
 
   async function checkReading(): Promise<boolean> {
     const reading = await reader.read(TX, DESTINATION)
-    must(OUTCOMES.includes(reading.outcome), 'has an outcome of its own')
+    must(OUTCOMES.includes(reading.outcome), 'has an unknown outcome')
     if (reading.outcome !== 'found') return false
     must(reading.tx === TX && reading.payer === PAYER, 'finds a payer who did not sign')
-    must(reading.received > 0n && Number.isSafeInteger(reading.height), 'finds what is no payment')
-    must(reading.blockTime === null || Number.isSafeInteger(reading.blockTime), 'finds what is no time')
+    must(reading.received > 0n && Number.isSafeInteger(reading.height), 'finds an invalid payment')
+    must(reading.blockTime === null || Number.isSafeInteger(reading.blockTime), 'finds an invalid time')
     return true
   }
 
@@ -98,34 +98,34 @@ it('T-129 no made-up input breaks the rules of answers of nodes of the primary c
     const life = await asked(() => nodes.lifetime())
     if (life) must(typeof life.lastValidBlockHeight === 'bigint', 'a lifetime has no height')
     const error = await asked(() => nodes.simulate(BYTES.toString('base64'), { sigVerify: true }))
-    must(error === null || typeof error === 'string', 'an error is no text')
+    must(error === null || typeof error === 'string', 'an error is not text')
     await nodes.send(BYTES.toString('base64'))
     for (const { status } of (await nodes.sightings([{ tx: TX, last_valid_height: 1 }]))[0] ?? [])
-      must(status === null || Number.isFinite(status.slot), 'a sighting has no place')
+      must(status === null || Number.isFinite(status.slot), 'a sighting has no slot')
     const costs = await asked(() => nodes.costs(TX))
     if (costs)
       must(
         Object.values(costs).every((cost) => cost === null || Number.isFinite(cost)),
-        'a cost is no number',
+        'a cost is not a number',
       )
     const height = await asked(() => nodes.height())
-    must(height === null || Number.isFinite(height), 'a height is no number')
+    must(height === null || Number.isFinite(height), 'a height is not a number')
   }
 
   async function checkAccounts(): Promise<void> {
     const history = await asked(() => nodes.history(TREASURY, { limit: 10 }))
     for (const { tx, memo } of history ?? []) {
-      must(typeof tx === 'string' && (memo === null || typeof memo === 'string'), 'a history has an entry that is none')
+      must(typeof tx === 'string' && (memo === null || typeof memo === 'string'), 'a history has an invalid entry')
     }
     const wire = await asked(() => nodes.wire(TX))
-    must(wire === null || wire instanceof Uint8Array, 'a transaction is no bytes')
+    must(wire === null || wire instanceof Uint8Array, 'a transaction is not bytes')
     const account = await asked(() => nodes.account(TREASURY))
     must(account === null || typeof account.owner === 'string', 'an account has no owner')
     const balance = await asked(() => nodes.balance(TREASURY))
-    must(balance === null || typeof balance === 'bigint', 'a balance is no number')
+    must(balance === null || typeof balance === 'bigint', 'a balance is not a number')
     const [held = null] = await readBalances.read([DESTINATION])
-    must(held === null || typeof held === 'bigint', 'the treasury holds what is no number')
+    must(held === null || typeof held === 'bigint', "the treasury's balance is not a number")
     const [decimals = null] = (await asked(() => readDecimals([TREASURY]))) ?? []
-    must(decimals === null || Number.isInteger(decimals), 'decimals are no number')
+    must(decimals === null || Number.isInteger(decimals), 'decimals are not a number')
   }
 })

@@ -42,10 +42,10 @@ describe('memos', () => {
     expect(await read(tx)).toMatchObject({ references: [OURS, FOREIGN] })
   })
 
-  // No program at hand calls the memo program, so the node's answer is given the inner instruction.
+  // No available program calls the memo program, so the inner instruction is added to the node's answer.
   it.each([
     ['ADD-03 a memo made by another program counts', OURS, [OURS]],
-    ['T-35 what another program passes on is read up to the longest memo', OURS + '.'.repeat(700), []],
+    ['T-35 an inner memo is read up to the longest length', OURS + '.'.repeat(700), []],
   ])('%s', async (_, text, references) => {
     const tx = await payments.send(payer, paySol(payer, SOL), memo('outside'))
     const node = await startFaultyNode(

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => stop())
 afterEach(() => node.behave(honestly))
 
-/** Every way to spoil what a method answers. */
+/** Every corruption of a method's answer. */
 async function* spoilt(method: string, params: unknown[]) {
   const { result } = await call(chainUrl, method, params)
   for (const wrong of [undefined, null, 'x', -1.5, {}, [], ...spoil(result)]) {
@@ -51,8 +51,8 @@ const ignored = (answer: string) => (error: unknown) => {
   return null
 }
 
-describe('a node whose answers make no sense', () => {
-  it('T-19 is ignored about the newest block', { tags: ['nightly'] }, async () => {
+describe('a node with invalid answers', () => {
+  it('T-19 is ignored for the newest block', { tags: ['nightly'] }, async () => {
     for await (const answer of spoilt('getLatestBlockhash', [{ commitment: 'confirmed' }])) {
       const lifetime = await nodes.lifetime().catch(ignored(answer))
       if (!lifetime) continue
@@ -80,13 +80,13 @@ describe('a node whose answers make no sense', () => {
     }
     const config = { searchTransactionHistory: true }
     for await (const answer of spoilt('getSignatureStatuses', [[signed.tx], config])) {
-      // That it has none at all is an answer.
+      // The absence of a status is a valid answer.
       if (!answer?.includes('"value":[null]')) await seen(answer)
     }
     for await (const answer of spoilt('getEpochInfo', [{ commitment: 'finalized' }])) await seen(answer)
   })
 
-  it('T-129 is ignored about accounts, their balances and their history', { tags: ['nightly'] }, async () => {
+  it('T-129 is ignored for accounts, their balances and their history', { tags: ['nightly'] }, async () => {
     const { address } = PUBLICATION
     for await (const answer of spoilt('getSignaturesForAddress', [address, { commitment: 'confirmed', limit: 5 }])) {
       const history = await nodes.history(address, { limit: 5 }).catch(ignored(answer))
@@ -107,7 +107,7 @@ describe('a node whose answers make no sense', () => {
     }
   })
 
-  it('ANCH-04 is ignored about the costs of a transaction', { tags: ['nightly'] }, async () => {
+  it('ANCH-04 is ignored for the costs of a transaction', { tags: ['nightly'] }, async () => {
     const params = [signed.tx, { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }]
     const honest = await nodes.costs(signed.tx)
     for await (const answer of spoilt('getTransaction', params)) {
@@ -132,7 +132,7 @@ describe('a transaction', () => {
 })
 
 describe('a node of another chain', () => {
-  it('T-19 is asked nothing but its chain, and gets no transaction', async () => {
+  it('T-19 is queried for its chain only, and receives no transaction', async () => {
     node.behave(withResult('getGenesisHash', () => 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'))
     const asked = node.calls.length
     const others = createSolanaNodes(LOCAL_CHAIN, [node.url])
@@ -144,7 +144,7 @@ describe('a node of another chain', () => {
   })
 })
 
-it('T-19 no question waits forever for a node that hangs', async () => {
+it('T-19 no query waits forever for a node that hangs', async () => {
   const hanging = await startFaultyNode('', () => null)
   onTestFinished(hanging.stop)
   const hung = createSolanaNodes(LOCAL_CHAIN, [hanging.url], { timeoutMs: 100 })

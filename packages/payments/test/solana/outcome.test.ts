@@ -32,22 +32,22 @@ describe('the outcome of a transaction', () => {
   it.each([
     ['no node answers', [], PENDING],
     ['no node shows it, and it may still land', [at(0)], PENDING],
-    ['no node shows it, and the last block that may hold it is not final', [at(LAST_VALID)], PENDING],
+    ['no node shows it, and the last block that may contain it is not final', [at(LAST_VALID)], PENDING],
     ['no node shows it, and it can no longer land', [at(LAST_VALID + 1)], EXPIRED],
-    ['both nodes say that it can no longer land', [at(LAST_VALID + 1), at(LAST_VALID + 500)], EXPIRED],
+    ['both nodes report that it can no longer land', [at(LAST_VALID + 1), at(LAST_VALID + 500)], EXPIRED],
     ['one of two nodes is behind', [at(LAST_VALID + 1), at(LAST_VALID)], PENDING],
-    ['a height makes no sense', [at(Number.NaN)], PENDING],
+    ['a height is invalid', [at(Number.NaN)], PENDING],
     ['it is confirmed', [at(0, confirmed)], CONFIRMED],
     ['it is final', [at(0, finalized)], FINALIZED],
     ['one of two nodes shows it', [at(0), at(0, confirmed)], CONFIRMED],
     ['one node shows it, for the other it has expired', [at(9999), at(0, confirmed)], CONFIRMED],
-    ['it is confirmed and its time is over', [at(9999, confirmed)], CONFIRMED],
+    ['it is confirmed and its lifetime has ended', [at(9999, confirmed)], CONFIRMED],
     ['it is final on one node and confirmed on the other', [at(0, confirmed), at(0, finalized)], FINALIZED],
     ['it failed', [at(0, failed)], FAILED],
     ['it failed on one node, and the other does not show it', [at(9999), at(0, failed)], FAILED],
     ['it failed on one node and is final on the other', [at(0, failed), at(0, finalized)], FINALIZED],
     ['it failed on one node and is confirmed on the other', [at(0, failed), at(0, confirmed)], CONFIRMED],
-  ] as const)('T-19 ANCH-07 is told when %s', (_name, sightings, outcome) => {
+  ] as const)('T-19 ANCH-07 is determined when %s', (_name, sightings, outcome) => {
     expect(outcomeFrom(sightings)).toEqual(outcome)
     expect(outcomeFrom(sightings.toReversed())).toEqual(outcome)
   })
@@ -59,16 +59,16 @@ describe('the outcome of a transaction', () => {
     ['two call it final', [at(0), at(0, finalized), at(0, finalized)], FINALIZED],
     ['they contradict each other', [at(9999, failed), at(9999, finalized)], PENDING],
     ['one contradicts two', [at(0, failed), at(0, confirmed), at(0, confirmed)], CONFIRMED],
-    ['two say that it failed', [at(0, failed), at(0, failed)], FAILED],
-    ['only one answers, for whom it has expired', [at(9999)], PENDING],
+    ['two report that it failed', [at(0, failed), at(0, failed)], FAILED],
+    ['only one answers, and reports that it has expired', [at(9999)], PENDING],
     ['for two it has expired', [at(9999), at(9999)], EXPIRED],
-  ] as const)('T-45 is what two nodes say when %s', (_name, sightings, outcome) => {
+  ] as const)('T-45 is what two nodes report when %s', (_name, sightings, outcome) => {
     expect(outcomeFrom(sightings, 2)).toEqual(outcome)
     expect(outcomeFrom(sightings.toReversed(), 2)).toEqual(outcome)
   })
 })
 
-it('T-19 T-45 a transaction that landed has not expired because a node has forgotten it, or one of its machines lags', async () => {
+it("T-19 T-45 a transaction that landed does not expire when a node has pruned it, or one of the node's machines lags", async () => {
   const { url, chain, startNode, stop } = await startTestChain()
   onTestFinished(stop)
   const nodes = createSolanaNodes(LOCAL_CHAIN, [url])

@@ -18,7 +18,7 @@ export const SOL = 1_000_000_000n
 export const USDC = MINTS.USDC.mint
 export const TO_TREASURY: Destination = { asset: PRIMARY.nativeAsset, payTo: TREASURY.address }
 
-/** A chain, a reader of it, and people with money. */
+/** A chain, a reader of it, and funded accounts. */
 export async function startPayments() {
   const running = await startTestChain()
   const [payer, other, relay, treasury] = await Promise.all(
@@ -35,7 +35,7 @@ export async function startPayments() {
     treasuryUsdc,
     toTreasuryUsdc: { asset: USDC, payTo: treasuryUsdc },
     send: (feePayer: KeyPairSigner, ...instructions: Instruction[]) => send(running.rpc, feePayer, instructions),
-    /** Without the rehearsal that would keep a failing transaction away from the chain. */
+    /** Skips the simulation that would keep a failing transaction away from the chain. */
     sendUnchecked: (feePayer: KeyPairSigner, ...instructions: Instruction[]) =>
       send(running.rpc, feePayer, instructions, { skipPreflight: true }),
     /** Pays for a new account of a program's own kind. */

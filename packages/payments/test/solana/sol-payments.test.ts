@@ -58,7 +58,7 @@ describe('SOL payments', () => {
     expect(await read(tx)).toMatchObject({ payer: payer.address, received: 42n })
   })
 
-  it('T-22 an amount beyond 2^53 arrives to the lamport', async () => {
+  it('T-22 an amount beyond 2^53 is exact', async () => {
     const amount = 2n ** 53n + 1n
     await call(payments.url, 'dev_faucet', [other.address, 'SOL', '10000000'])
     const tx = await payments.send(other, paySol(other, amount))
@@ -96,19 +96,19 @@ describe('SOL payments', () => {
     const owner = (await generateKeyPairSigner()).address
     const ata = await associatedAccount(owner, USDC)
     await payments.send(payer, paySol(payer, 1_000_000n, ata))
-    // The rent that is missing comes by an inner transfer.
+    // The missing rent arrives by an inner transfer.
     const open = getCreateAssociatedTokenIdempotentInstruction({ payer: other, ata, owner, mint: USDC })
     const tx = await payments.send(relay, open)
     const { value: rent } = await payments.rpc.getBalance(ata).send()
     expect(await read(tx, ata)).toMatchObject({ payer: other.address, received: rent - 1_000_000n })
   })
 
-  it('PAY-50 of two payers in one transaction neither is the payer', async () => {
+  it('PAY-50 a transaction with two payers has no payer', async () => {
     const tx = await payments.send(payer, paySol(payer, SOL), paySol(other, SOL))
     expect(await read(tx)).toEqual(PAYER_UNCLEAR)
   })
 
-  it('PAY-50 a small transfer does not make its sender the payer of everything that arrived', async () => {
+  it('PAY-50 a small transfer does not make its sender the payer of the whole amount', async () => {
     const wrapped = await wrapSol(payer, SOL)
     const close = getCloseAccountInstruction({ account: wrapped, destination: TREASURY.address, owner: payer })
     expect(await read(await payments.send(payer, close, paySol(other, 1n)))).toEqual(PAYER_UNCLEAR)
@@ -126,10 +126,10 @@ describe('SOL payments', () => {
   })
 
   it.each([
-    ['to somebody else', () => paySol(payer, SOL, other.address)],
+    ['to another address', () => paySol(payer, SOL, other.address)],
     ['of nothing', () => paySol(payer, 0n)],
     ['out of the treasury', () => paySol(payments.people.treasury, 1_000n, payer.address)],
-  ])('PAY-50 a transfer %s is no payment', async (_, instruction) => {
+  ])('PAY-50 a transfer %s is not a payment', async (_, instruction) => {
     expect(await read(await payments.send(payer, instruction()))).toEqual(NOTHING_RECEIVED)
   })
 

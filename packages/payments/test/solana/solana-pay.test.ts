@@ -1,4 +1,4 @@
-// Solana Pay URLs, as wallets read them. An example is JSON: what the quote is about.
+// Solana Pay URLs, as wallets read them. An example is JSON: the contents of the quote.
 
 import { ASSETS } from '@svc/api/assets'
 import { PRIMARY } from '@svc/api/networks'

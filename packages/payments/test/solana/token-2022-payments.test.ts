@@ -13,7 +13,7 @@ import { associatedAccount, startPayments } from './payments.ts'
 const MINT_WITH_FEE_BYTES = 278
 const config = { programAddress: tokenProgram }
 
-it('T-25 a token with a transfer fee pays what arrived', async () => {
+it('T-25 a token with a transfer fee pays the received amount', async () => {
   await using stack = new AsyncDisposableStack()
   const payments = await startPayments()
   stack.defer(() => payments.stop())
@@ -41,7 +41,9 @@ it('T-25 a token with a transfer fee pays what arrived', async () => {
   })
 })
 
-/** TransferFeeExtension, InitializeTransferFeeConfig: both authorities given, then basis points and the highest fee. */
+/**
+ * TransferFeeExtension, InitializeTransferFeeConfig: both authorities present, then basis points and the highest fee.
+ */
 function initializeTransferFee(mint: Address, authority: Address, basisPoints: number, maximum: bigint) {
   const some = [1, ...getAddressEncoder().encode(authority)]
   const amounts = [...getU16Encoder().encode(basisPoints), ...getU64Encoder().encode(maximum)]

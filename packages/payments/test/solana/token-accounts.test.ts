@@ -7,7 +7,7 @@ import { watchTokenAccounts } from '../../src/solana/token-accounts.ts'
 const MISSING = 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'
 
 describe("the treasury's token accounts", () => {
-  it('PAY-19 are those that exist, by one node that answers, or by the last answer while none does', async () => {
+  it('PAY-19 are the existing ones, by one node that answers, or by the last answer while none does', async () => {
     const chain = await startPrimaryChain({ port: 0 })
     const account = await tokenAccountOf(TREASURY.address, 'USDC')
     let time = 0
@@ -20,7 +20,7 @@ describe("the treasury's token accounts", () => {
     expect([...(await watch.existing())]).toEqual([account])
   })
 
-  it('PAY-19 are none while no node has answered', async () => {
+  it('PAY-19 are empty while no node has answered', async () => {
     const watch = watchTokenAccounts({
       network: PRIMARY,
       rpcUrls: ['http://127.0.0.1:1'],

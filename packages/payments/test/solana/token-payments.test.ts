@@ -71,7 +71,7 @@ describe('token payments', () => {
     expect(await payments.reader.read(tx, destination)).toMatchObject({ payer: payer.address, received: 6n })
   })
 
-  it('T-22 an amount beyond 2^53 arrives to the unit', async () => {
+  it('T-22 an amount beyond 2^53 is exact', async () => {
     const amount = 2n ** 53n + 1n
     await call(payments.url, 'dev_faucet', [other.address, 'USDC', '10000000000'])
     const tx = await payments.send(other, await payUsdc(other, amount, treasuryUsdc))
@@ -83,7 +83,7 @@ describe('token payments', () => {
     expect(await read(tx)).toMatchObject({ payer: payer.address, received: 9n })
   })
 
-  it('AMB-75 a transfer of another token makes no second payer', async () => {
+  it('AMB-75 a transfer of another token does not add a payer', async () => {
     const give = getTransferInstruction({
       source: await tokenAccountOf(other.address, 'USDT'),
       destination: await tokenAccountOf(payer.address, 'USDT'),
@@ -103,7 +103,7 @@ describe('token payments', () => {
     expect(await read(signedByBoth)).toMatchObject({ payer: payer.address, received: 10n })
   })
 
-  it('AMB-75 a multisig account signs nothing, so it is no payer', async () => {
+  it('AMB-75 a multisig account signs nothing, so it is not the payer', async () => {
     const multisig = await payments.createAccount(payer, getMultisigSize())
     const signers = [payer.address, other.address]
     const { account, open } = await openAccount(payer, USDC, multisig.address)
@@ -124,7 +124,7 @@ describe('token payments', () => {
     expect(await read(await payments.send(payer, pay))).toEqual(PAYER_UNCLEAR)
   })
 
-  it('PAY-50 of two payers in one transaction neither is the payer', async () => {
+  it('PAY-50 a transaction with two payers has no payer', async () => {
     const both = [await payUsdc(payer, 5n, treasuryUsdc), await payUsdc(other, 5n, treasuryUsdc)]
     expect(await read(await payments.send(payer, ...both))).toEqual(PAYER_UNCLEAR)
   })
@@ -152,7 +152,7 @@ describe('token payments', () => {
     expect(await payments.reader.read(tx, { asset: USDC, payTo: own })).toEqual(PAYER_UNCLEAR)
   })
 
-  it('T-25 a mint that bears the same ticker is another asset', async () => {
+  it('T-25 a mint with the same ticker is another asset', async () => {
     const mint = await payments.createAccount(payer, getMintSize())
     const source = await associatedAccount(payer.address, mint.address)
     const destination = await associatedAccount(TREASURY.address, mint.address)
@@ -172,7 +172,7 @@ describe('token payments', () => {
     expect(await payments.reader.read(tx, { asset: USDC, payTo: destination })).toEqual(NOTHING_RECEIVED)
   })
 
-  it('T-25 another account of the treasury is not the one to pay to', async () => {
+  it('T-25 a payment to another account of the treasury does not count', async () => {
     const { account, open } = await openAccount(payer, USDC, TREASURY.address)
     const tx = await payments.send(payer, ...open, await payUsdc(payer, 750_000n, account))
     expect(await read(tx)).toEqual(NOTHING_RECEIVED)
@@ -186,7 +186,7 @@ describe('token payments', () => {
     expect(await payments.reader.read(paid, wallet)).toEqual(NOTHING_RECEIVED)
   })
 
-  /** An account of its own address, not the one derived from owner and mint. */
+  /** An account at its own address, not the address derived from owner and mint. */
   async function openAccount(funder: KeyPairSigner, mint: Address, owner = funder.address) {
     const { address: account, create } = await payments.createAccount(funder, getTokenSize())
     return { account, open: [create, getInitializeAccount3Instruction({ account, mint, owner })] }

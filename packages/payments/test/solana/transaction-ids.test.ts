@@ -46,7 +46,7 @@ describe('finding a transaction', () => {
     expect(moved).not.toEqual(first)
   })
 
-  it('PAY-46 a transaction is not found until it is final, where that is configured', async () => {
+  it('PAY-46 a transaction is not found until it is final, if configured', async () => {
     const reader = payments.readerOf({ commitment: 'finalized' })
     const tx = await payments.send(payer, paySol(payer, SOL))
     payments.chain.advanceTime(FINALIZED_MS - 1)
@@ -74,13 +74,13 @@ describe('finding a transaction', () => {
   it.each([
     ['63 bytes', bytes(63)],
     ['65 bytes', bytes(65)],
-    ['a letter that base58 has not', `0${bytes(64).slice(1)}`],
+    ['a letter that is not base58', `0${bytes(64).slice(1)}`],
     ['a line end', `${bytes(64)}\n`],
     ['one more zero byte', `1${bytes(64)}`],
     ['an EVM hash', `0x${'ab'.repeat(32)}`],
     ['nothing', ''],
-    ['far too much', '5'.repeat(100_000)],
-  ])('PAY-42 %s is no transaction id', async (_, text) => {
+    ['far too many characters', '5'.repeat(100_000)],
+  ])('PAY-42 %s is not a transaction id', async (_, text) => {
     expect(payments.reader.isTransactionId(text)).toBe(false)
     expect(await payments.reader.read(text, TO_TREASURY)).toEqual({
       outcome: 'rejected',
@@ -88,7 +88,7 @@ describe('finding a transaction', () => {
     })
   })
 
-  it('PAY-42 64 bytes in base58 are one, whatever they begin with', () => {
+  it('PAY-42 64 bytes in base58 are a transaction id, whatever they begin with', () => {
     expect(payments.reader.isTransactionId(bytes(64))).toBe(true)
     expect(payments.reader.isTransactionId('1'.repeat(64))).toBe(true)
     expect(fromBase58('1'.repeat(64), 64)).toEqual(new Uint8Array(64))

@@ -6,7 +6,7 @@ import { amountText, knownAsset } from '../money.ts'
 export const OTHER_CHAIN = 'asks a node of another chain than the quote names'
 
 /** A payment to itself would land, cost a fee, and pay nobody. */
-export const OWN_PAYMENT = 'is the wallet that would be paid: pay from another one'
+export const OWN_PAYMENT = 'is the wallet that receives the payment: pay from another one'
 
 /** A text for people; null if the balance is enough. */
 export function shortage(ticker: string, decimals: number, needed: bigint, held: bigint): string | null {

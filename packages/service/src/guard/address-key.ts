@@ -1,8 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
 /**
- * The key under which a client address is limited: an IPv4 address itself, or the /64 network of an IPv6 address, since
- * one subscriber has the whole network. Text that is no address, as a proxy may send it, is always the same client.
+ * The key under which a client address is limited: the IPv4 address itself, or the /64 network of an IPv6 address,
+ * because one subscriber has the whole network. Text that is not an address, which a proxy may send, counts as one
+ * client.
  */
 export function addressKey(clientAddress: string): string {
   if (isIPv4(clientAddress)) return clientAddress

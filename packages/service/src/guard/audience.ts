@@ -1,5 +1,5 @@
-// Whether an envelope is for this service, by the address in `aud`. Where nothing else ties it to one service, another
-// one could send on what it was sent (T-55). The Host header says nothing, because the sender chooses it.
+// Checks by the address in `aud` that an envelope is for this service. Without this, another service could forward
+// envelopes that it received (T-55). The Host header proves nothing, because the sender chooses it.
 
 import { mayBePublicHost } from '@svc/protocol/public-address'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
@@ -17,7 +17,7 @@ export function createAudienceCheck(mode: Mode, baseUrl: string): AudienceCheck 
     const isOwn = url && (normalized(url) === own || (mode === 'development' && isPrivate(url)))
     if (isOwn) return
     throw new ServiceError('AUDIENCE_MISMATCH', 'the envelope is not for this service', {
-      hint: `this service is ${baseUrl}: call it by that address, and sign it as \`aud\``,
+      hint: `this service is ${baseUrl}: send requests to that address, and sign it as \`aud\``,
     })
   }
 }

@@ -1,24 +1,25 @@
-// A process whose clock is wrong would sell quotes that are over or last too long, and sweep away what is still good. All
-// replicas share the clock of PostgreSQL, so that is what they are held to (T-88). SQLite has no clock of its own.
+// Stops sales while the clock of the process is wrong: quotes would be expired or last too long, and valid data would
+// be deleted. All replicas share the clock of PostgreSQL, so that clock is the reference (T-88). SQLite has no clock of
+// its own.
 
 import type { Log } from '../program/log.ts'
 import type { ServiceError } from '../service-error.ts'
 
 export interface ClockGuard {
-  /** `aheadMs`: of the database's clock; null where it is not known. */
+  /** `aheadMs` is the difference to the database's clock; null when it is unknown. */
   compared(aheadMs: number | null): void
-  /** Of the database's clock; negative where this one is behind. Null before a comparison. */
+  /** The difference to the database's clock; negative when this one is behind. Null before a comparison. */
   aheadSeconds(): number | null
-  /** Then nothing may be sold or signed. */
+  /** While this is true, nothing may be sold or signed. */
   isWrong(): boolean
   assertRight(): void
 }
 
 export interface ClockGuardOptions {
-  /** 0 where clocks are not compared. */
+  /** 0 when clocks are not compared. */
   toleranceSeconds: number
   log: Log
-  /** What is thrown while the clock is wrong. */
+  /** The error to throw while the clock is wrong. */
   refusal: (aheadSeconds: number) => ServiceError
 }
 
@@ -32,8 +33,11 @@ export function createClockGuard({ toleranceSeconds, log, refusal }: ClockGuardO
       const wasWrong = isWrong()
       ahead = Math.round(aheadMs / 1000)
       if (isWrong() && !wasWrong)
-        log.error({ ahead_seconds: ahead }, 'the clock differs from that of the database: nothing is sold or signed')
-      if (wasWrong && !isWrong()) log.info('the clock agrees with that of the database again')
+        log.error(
+          { ahead_seconds: ahead },
+          'the clock differs from the clock of the database: nothing is sold or signed',
+        )
+      if (wasWrong && !isWrong()) log.info('the clock agrees with the clock of the database again')
     },
     aheadSeconds: () => ahead,
     isWrong,
@@ -43,7 +47,7 @@ export function createClockGuard({ toleranceSeconds, log, refusal }: ClockGuardO
   }
 }
 
-/** For people. */
+/** Text for people. */
 export function clockDifference(aheadSeconds: number): string {
-  return `${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} that of its database`
+  return `${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} the clock of its database`
 }

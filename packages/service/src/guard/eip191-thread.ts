@@ -1,5 +1,5 @@
-// Checks the signatures of EVM owners in a thread of its own: one takes a millisecond of JavaScript. OpenSSL cannot take
-// it over: as Node offers it, it hashes what it verifies by itself, and has no Keccak.
+// Checks the signatures of EVM owners in its own thread, because one takes a millisecond of JavaScript. OpenSSL cannot
+// do it: Node's interface hashes the message itself, and has no Keccak.
 
 import { Worker } from 'node:worker_threads'
 
@@ -23,7 +23,7 @@ interface Thread {
   pending: Map<number, PromiseWithResolvers<boolean>>
 }
 
-/** The thread starts with the first question, and again after a failure. */
+/** The thread starts with the first question, and restarts after a failure. */
 export function createEip191Verifier(): AskThread {
   let thread: Thread | null = null
   let lastId = 0
@@ -34,7 +34,7 @@ export function createEip191Verifier(): AskThread {
     worker.on('message', ({ id, isValid }: Answer) => {
       pending.get(id)?.resolve(isValid)
       pending.delete(id)
-      // The process may end while nobody waits for the thread.
+      // The process may exit while no caller waits for the thread.
       if (pending.size === 0) worker.unref()
     })
     const end = (cause: unknown) => {

@@ -1,4 +1,4 @@
-// Each envelope is accepted once, by all processes together, also after a crash.
+// Each envelope is accepted only once, across all processes and crashes.
 
 import { type Commit, together } from '@svc/database/commit'
 import { isSqlite, itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
@@ -10,13 +10,13 @@ type Tx = Transaction<GuardTables>
 /** Uses up a nonce; false when it was used before. The row is durable when this resolves. */
 export type UseNonce = (nonce: NonceTable) => Promise<boolean>
 
-/** `onUsed` is called with the last of those that were used together, before their callers go on. */
+/** `onUsed` is called with the last nonce of a batch before the callers of that batch continue. */
 export function createNonces(commit: Commit<GuardTables>, onUsed: (last: NonceTable) => void = () => {}): UseNonce {
   const use = together(commit, useNonces, { whileBehind: true, isOneStatement: true })
   let used: { last: NonceTable; isKept: Promise<void> } | null = null
 
   async function keep(): Promise<void> {
-    // Those that were used together go on in one turn.
+    // The callers of one batch continue in one turn.
     await null
     if (used) onUsed(used.last)
     used = null
@@ -37,20 +37,20 @@ async function useNonces(tx: Tx, nonces: readonly NonceTable[]): Promise<boolean
   const values = inOrder.map(({ signer, nonce, forget_at }) => [signer, nonce, forget_at])
   const { rows } = await insertNonces(tx, JSON.stringify(values))
   const unused = new Set(rows.map(keyOf))
-  // Of several equal nonces, one is accepted.
+  // Only one of several equal nonces is accepted.
   return nonces.map((nonce) => unused.delete(keyOf(nonce)))
 }
 
 /**
- * Also by the clock of the database, which all processes share: one whose own clock is ahead must not forget what the
- * others would then accept again.
+ * Uses the earlier of this clock and the database's, which all processes share: a process whose clock is ahead must not
+ * delete a nonce that the others would then accept again.
  */
 export async function forgetNonces(tx: Tx, now: number): Promise<void> {
   const databaseNow = isSqlite(tx) ? sql<number>`unixepoch()` : sql<number>`extract(epoch from now())`
   await tx.deleteFrom('nonces').where('forget_at', '<', now).where('forget_at', '<', databaseNow).execute()
 }
 
-/** Returns those that were not there before. */
+/** Returns the nonces that are new. */
 const insertNonces = prepared((tx: Tx, json: string) =>
   tx
     .insertInto('nonces')
@@ -59,7 +59,7 @@ const insertNonces = prepared((tx: Tx, json: string) =>
       tx
         .selectFrom(jsonRows(tx, json).as('item'))
         .select([itemText(0).as('signer'), itemText(1).as('nonce'), itemInteger(2).as('forget_at')])
-        // SQLite would otherwise take `on conflict` for the condition of a join.
+        // Otherwise SQLite would read `on conflict` as the condition of a join.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) => conflict.columns(['signer', 'nonce']).doNothing())

@@ -1,5 +1,5 @@
-// Whether an EVM address signed. Its key is not known until it has signed once: then it is recovered from the signature,
-// and kept for the next ones.
+// Checks signatures of EVM addresses. The public key of an address is unknown until its first signature: then it is
+// recovered from that, and cached for the next ones.
 
 import { lru } from '@svc/concurrency/caches'
 import { evmAddress, type PersonalVerifier, personalVerifier, recoverPersonalKey } from '@svc/protocol/keys'
@@ -7,9 +7,9 @@ import { evmAddress, type PersonalVerifier, personalVerifier, recoverPersonalKey
 /** `address` in lower case. */
 export type PersonalCheck = (address: string, message: Uint8Array, signature: string) => boolean
 
-/** Preparing a key pays for those who go on signing. */
+/** Preparing a key pays off for owners who keep signing. */
 const PREPARE_AFTER = 8
-/** A prepared key takes about 100 KiB. */
+/** The size of a prepared key is about 100 KiB. */
 const MAX_OWNERS = 100
 
 interface Owner {

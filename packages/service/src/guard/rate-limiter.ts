@@ -1,5 +1,5 @@
-// Rate limits that hold for all replicas together. A key may use its whole limit at once and regains it evenly over a
-// minute. One number is stored for it: the theoretical arrival time (TAT), at which it has its whole limit again (GCRA).
+// Rate limits that all replicas share. A key may use its whole limit immediately and regains it evenly over a minute.
+// One number is stored per key: the theoretical arrival time (TAT), at which the whole limit is available again (GCRA).
 
 import { hash } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'
@@ -10,7 +10,7 @@ import { ServiceError } from '../service-error.ts'
 import { deletePastTats, lockTats, type RateTables, setTats } from './rate-store.ts'
 
 interface Ask {
-  /** What is limited, and the caller. It may hold secrets. */
+  /** The limited action and the caller. It may contain secrets. */
   key: string
   /** 0 means no limit. */
   perMinute: number
@@ -19,15 +19,15 @@ interface Ask {
 }
 
 export interface RateLimiter {
-  /** Takes all asks together; throws RATE_LIMITED and takes nothing when one of them is over its limit. */
+  /** Takes all asks together; throws RATE_LIMITED and takes nothing when one of them exceeds its limit. */
   take(...asks: Ask[]): Promise<void>
   /** Throws when this process already knows that the key is over its limit; takes nothing. */
   refuseExhausted(ask: Ask): void
-  /** Deletes the keys that have their whole limit again. */
+  /** Deletes the keys whose whole limit is available again. */
   forget(): Promise<void>
 }
 
-/** For a service's own work, which can wait: takes from the limits and returns whether there was enough. */
+/** For a service's own work, which can wait: takes from the limits and returns whether they allowed it. */
 export async function isWithinLimits(limiter: RateLimiter, ...asks: Ask[]): Promise<boolean> {
   try {
     await limiter.take(...asks)
@@ -38,7 +38,7 @@ export async function isWithinLimits(limiter: RateLimiter, ...asks: Ask[]): Prom
   }
 }
 
-/** How many exhausted keys are refused without a query. */
+/** The number of exhausted keys that are rejected without a query. */
 const MAX_CACHED = 10_000
 
 interface Options {
@@ -47,11 +47,11 @@ interface Options {
   now: () => number
 }
 
-/** Those who only read are limited, too. */
+/** Read requests are limited even while the database may be behind. */
 const WHILE_BEHIND = { whileBehind: true }
 
 export function createRateLimiter({ database: { db, commit }, now }: Options): RateLimiter {
-  // A TAT only grows, whichever replica takes, so one seen earlier is enough to refuse by.
+  // A TAT only grows, whichever replica takes, so an earlier one is enough to reject a call.
   const exhausted = lru<string, number>(MAX_CACHED)
   const remember = ({ key, tat }: Refusal) => exhausted.set(key, tat)
 
@@ -87,7 +87,7 @@ export function createRateLimiter({ database: { db, commit }, now }: Options): R
   }
 }
 
-/** An ask in milliseconds: the whole limit comes back in `windowMs`, and the ask costs `costMs` of it. */
+/** An ask in milliseconds: the whole limit is regained in `windowMs`, and the ask costs `costMs` of it. */
 interface Need {
   key: string
   perMinute: number
@@ -100,7 +100,7 @@ function needOf({ key, perMinute, cost = 1 }: Ask): Need {
     throw new RangeError(`cannot count ${cost} of ${perMinute} a minute`)
   }
   if (cost > perMinute) throw neverFits(cost, perMinute)
-  // Whole milliseconds, rounded up: where a minute does not divide evenly, the limit comes back a little later.
+  // Whole milliseconds, rounded up: when a minute does not divide evenly, the limit is regained slightly later.
   const unitMs = Math.ceil(60_000 / perMinute)
   return { key: hash('sha256', key).slice(0, 32), perMinute, costMs: cost * unitMs, windowMs: perMinute * unitMs }
 }
@@ -140,17 +140,21 @@ function startOf(tat: number, windowMs: number, now: number): number {
 
 function overLimit({ perMinute, waitMs }: Refusal): ServiceError {
   const seconds = Math.ceil(waitMs / 1000)
-  return new ServiceError('RATE_LIMITED', `the limit is ${perMinute} a minute, and it is used up`, {
+  return new ServiceError('RATE_LIMITED', `the limit of ${perMinute} a minute is used up`, {
     hint: `try again in ${seconds} s`,
     headers: { 'retry-after': `${seconds}` },
     details: { limit_per_minute: perMinute, retry_after_seconds: seconds },
   })
 }
 
-/** Without Retry-After: waiting would not help. */
+/** Omits Retry-After: waiting would not help. */
 function neverFits(cost: number, perMinute: number): ServiceError {
-  return new ServiceError('RATE_LIMITED', `this takes ${cost} of a limit of ${perMinute} a minute, which never fits`, {
-    hint: `ask for at most ${perMinute} at once`,
-    details: { limit_per_minute: perMinute, cost },
-  })
+  return new ServiceError(
+    'RATE_LIMITED',
+    `this request needs ${cost} of a limit of ${perMinute} a minute, and can never succeed`,
+    {
+      hint: `request at most ${perMinute} at once`,
+      details: { limit_per_minute: perMinute, cost },
+    },
+  )
 }

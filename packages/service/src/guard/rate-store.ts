@@ -31,7 +31,7 @@ const insertRows = (tx: Tx, json: string) =>
       tx
         .selectFrom(jsonRows(tx, json).as('item'))
         .select([itemText(0).as('key'), itemInteger(1).as('tat')])
-        // SQLite would otherwise take `on conflict` for the condition of a join.
+        // Otherwise SQLite would read `on conflict` as the condition of a join.
         .where(sql<boolean>`true`),
     )
 

@@ -1,4 +1,4 @@
-// Who signed an envelope. An envelope names no key, so the owner's key is tried, then each operator's.
+// Finds the signer of an envelope. An envelope names no key, so the owner's key is tried first, then each operator's.
 
 import { lru } from '@svc/concurrency/caches'
 import { fromBase58 } from '@svc/protocol/bytes'
@@ -20,7 +20,7 @@ export interface Signer {
   identity: string
 }
 
-/** What was signed, and by which algorithm. */
+/** The signed bytes, their signature and its algorithm. */
 export interface SignedText extends Pick<SignedEnvelope, 'bytes' | 'signature'> {
   envelope: Pick<SignedEnvelope['envelope'], 'sig_alg'>
 }
@@ -35,7 +35,7 @@ export function createSignerFinder(): FindSigner {
   const verify = createVerify()
   const askThread = createEip191Verifier()
   const keys = lru<string, Ed25519Verifier>(MAX_KEYS)
-  /** Who signed last for an owner. The same key is likely to sign next, and each wrong key costs a verification. */
+  /** The last signer for each owner. The same key is likely to sign next, and each wrong key costs a verification. */
   const hints = lru<string, string>(MAX_HINTS)
 
   function keyOf(identity: string): Ed25519Verifier | null {
@@ -75,7 +75,7 @@ export function createSignerFinder(): FindSigner {
   }
 }
 
-/** For callers who may know the owner. Says whose signature is expected, shortened: whoever has the key recognizes it. */
+/** For callers who may know the owner. Names the expected signer, shortened: the key's holder recognizes it. */
 export function notSigned({ owner }: Candidates, { envelope, signature }: SignedEnvelope): ServiceError {
   const alg = sigAlgOf(owner)
   const key = `${owner.slice(0, 6)}…${owner.slice(-4)}`
@@ -89,7 +89,7 @@ export function notSigned({ owner }: Candidates, { envelope, signature }: Signed
   })
 }
 
-/** For callers who may know only the locker: its id is in every short URL, and must not lead to a wallet. */
+/** For callers who may know only the locker: its id is in every short URL, and must not reveal a wallet. */
 export function notSignedForLocker({ envelope, signature }: SignedEnvelope): ServiceError {
   return new ServiceError('SIGNATURE_INVALID', NOT_SIGNED, {
     hint: `${formHint(envelope.sig_alg, signature)}sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner or of a registered operator; with the receipt_id in the envelope this says whose key is expected`,

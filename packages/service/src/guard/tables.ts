@@ -1,5 +1,5 @@
-// The tables of nonces and rate limits, which services create in a migration of their own. The migration has landed: it
-// is never edited.
+// The tables of nonces and rate limits, which services create in their own migrations. This migration is released and
+// never edited.
 
 import type { Change } from '@svc/database/migrate'
 
@@ -8,7 +8,7 @@ export interface GuardTables {
   rate_limits: RateLimitTable
 }
 
-/** Used nonces, kept until some time after their envelope has expired. */
+/** Used nonces, stored until some time after their envelope has expired. */
 export interface NonceTable {
   signer: string
   nonce: string
@@ -18,9 +18,9 @@ export interface NonceTable {
 
 /** One row for each limited key. */
 interface RateLimitTable {
-  /** Part of a hash, since the key itself may hold a receipt id, which opens files. */
+  /** A part of a hash, because the key itself may contain a receipt id, which opens files. */
   key: string
-  /** When the key has its whole limit again, in Unix milliseconds. */
+  /** When the key's whole limit is available again, in Unix milliseconds. */
   tat: number
 }
 

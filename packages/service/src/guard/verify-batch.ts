@@ -1,6 +1,6 @@
-// Verifies the Ed25519 signatures that arrive together. Nearly all of the processor time of a signed request goes into
-// this, so it is shared: this thread takes one after another, and the thread pool takes some at the same time for as
-// long as cores are free. Handing one over costs a tenth of the verification itself, so a single one stays here.
+// Verifies Ed25519 signatures that arrive together. Verification is nearly all of the processor time of a signed
+// request, so it is shared: this thread verifies one after another, and the thread pool takes some in parallel while
+// cores are free. Handing one over costs a tenth of a verification, so a single one stays here.
 
 import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
@@ -13,7 +13,9 @@ interface Signed {
   signature: Uint8Array
 }
 
-/** All of a batch are answered together, so that what follows is done together too, as the commit of their nonces. */
+/**
+ * All requests of a batch continue together, so that later steps are batched too, such as the commit of their nonces.
+ */
 const MAX_BATCH = 32
 
 export function createVerify(): (signed: Signed) => Promise<boolean> {
@@ -25,7 +27,7 @@ export function createVerify(): (signed: Signed) => Promise<boolean> {
 /** The pool has four threads, and they also read and write files. */
 const MAX_LANES = 3
 
-/** Resolves when all are done. One that failed rejects by itself. */
+/** Resolves when all are done. A failed verification rejects its own promise only. */
 async function verifyAll(all: readonly Signed[], lanes: number): Promise<Promise<boolean>[]> {
   const results: Promise<boolean>[] = new Array(all.length)
   let next = 0

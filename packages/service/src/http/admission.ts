@@ -1,23 +1,26 @@
-// Which requests a process takes on, and when it begins with them. One that is taken must be served in time, so what is
-// too much is refused soon (T-89).
+// Decides which requests a process accepts, and when it starts them. An accepted request must be served in time, so
+// excess requests are rejected early (T-89).
 //
-// Requests stand in line: a turn of the event loop begins with some of them only, so that the next requests and
-// connections are noticed soon. A single long wait is no sign: it may be one large answer. When every request waits long
-// for a while, at the line or at the database where there is one, they arrive faster than they are served. Then those
-// that have waited too long are refused, and fewer are under way at once, until it is quick again.
+// Requests wait in a queue: a turn of the event loop starts only some of them, so that new requests and connections are
+// noticed soon. A single long wait means nothing: it may be one large response. When every request waits long for a
+// while, in the queue or at the database, requests arrive faster than they are served. Then those that waited too long
+// are rejected, and fewer run at once, until waits are short again.
 //
-// Requests under way count for their first second: those that wait for a client, a provider or a chain are cheap, and
-// must not keep others out.
+// A running request counts for its first second only: requests that wait for a client, a provider or a chain are cheap,
+// and must not keep others out.
 
-/** Calls `begin` when it is the request's turn: with what to call when its answer has ended, or null if it is refused. */
+/**
+ * Calls `begin` when the request may start, with the function to call when its answer has ended; with null when it is
+ * rejected.
+ */
 export type Admit = (begin: (release: (() => void) | null) => void) => void
 
 interface AdmissionOptions {
-  /** Calls back when the event loop has come round. */
+  /** Calls back after one round of the event loop. */
   afterLoop?: (done: () => void) => void
-  /** Calls back when whatever was waiting elsewhere before has had its turn. */
+  /** Calls back after everything that was queued at the database has run. */
   afterTurn?: (done: () => void) => void
-  /** Milliseconds, of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   now?: () => number
 }
 
@@ -26,46 +29,46 @@ interface Waiting {
   begin: (release: (() => void) | null) => void
 }
 
-/** For how long a turn of the event loop begins with requests. */
+/** How long a turn of the event loop starts requests. */
 const TURN_MS = 5
 const WINDOW_MS = 100
 /** A request counts for this many windows. */
 const WINDOWS = 10
-/** A refusal must not take 50 ms. */
+/** A rejection must not take 50 ms. */
 const LONG_WAIT_MS = 25
-/** It is quick again when somebody waited for less than this share of a long wait. */
+/** Waits are short again when one of them is below this share of a long wait. */
 const SHORT = 0.4
-/** A database far away is not a busy one. */
+/** A distant database is not a busy one. */
 const TIMES_THE_QUICKEST = 3
 const FEWER = 0.8
 const MORE = 1.1
-/** So many may always wait, and be under way: on a machine that is busy with other things every wait may be long. */
+/** This many may always wait, and always run: on a machine that is busy with other work every wait may be long. */
 const MIN = 32
-/** So many refusals in a second are a crowd: clients that wait as `Retry-After` says are not refused so often. */
+/** This many rejections in a second are a crowd: clients that obey `Retry-After` are not rejected as often. */
 const CROWD = 64
-/** Of a crowd fewer are taken, and the others refused sooner: those that are taken do not hold up each other. */
+/** In a crowd fewer requests run, and the others are rejected sooner: the running ones do not delay each other. */
 const MIN_IN_A_CROWD = 6
 const LONG_WAIT_IN_A_CROWD_MS = 10
 
-/** `max` is the most there may ever be under way; null where it is 0, and all are taken at once. */
+/** `max` is the largest number of running requests; null when it is 0, and all requests start immediately. */
 export function createAdmission(
   max: number,
   { now = monotonic, afterLoop = setImmediate, afterTurn }: AdmissionOptions = {},
 ): Admit | null {
   if (max === 0) return null
-  /** Requests under way by the window in which they began. */
+  /** Running requests by the window in which they started. */
   const underWay = new Array<number>(WINDOWS).fill(0)
   let total = 0
-  /** Refusals of the last second by window. */
+  /** Rejections of the last second by window. */
   const refused = new Array<number>(WINDOWS).fill(0)
   let totalRefused = 0
   let limit = max
   let window = windowAt(now())
   let line: Waiting[] = []
-  /** When the loop last came round, and so had noticed all that had arrived; null while it is idle. */
+  /** When the loop last came round, and so had noticed everything that had arrived; null while it is idle. */
   let cameRoundAt: number | null = null
   let hasJoined = false
-  /** In this window: the shortest wait in line, and at the database. */
+  /** In this window: the shortest wait in the queue, and at the database. */
   let shortestWait = Number.POSITIVE_INFINITY
   let shortestTurn = Number.POSITIVE_INFINITY
   let quickestTurn = Number.POSITIVE_INFINITY
@@ -80,14 +83,14 @@ export function createAdmission(
     return totalRefused > CROWD ? LONG_WAIT_IN_A_CROWD_MS : LONG_WAIT_MS
   }
 
-  /** Once for each window that has passed. */
+  /** Runs once for each window that has passed. */
   function moveOn(current: number): void {
     const isTurnKnown = shortestTurn < Number.POSITIVE_INFINITY
     const isTurnLong = isTurnKnown && shortestTurn > Math.max(longWait(), TIMES_THE_QUICKEST * quickestTurn)
     const isWaitLong = shortestWait < Number.POSITIVE_INFINITY && shortestWait > longWait() * (isBehind ? SHORT : 1)
     isBehind = isWaitLong
     if (isTurnLong || isWaitLong) limit = Math.min(max, Math.max(fewest(), Math.min(limit, total) * FEWER))
-    // What the database has not answered yet says nothing.
+    // A query that the database has not answered yet does not count.
     else if (isTurnKnown || !isTurnOpen) limit = Math.min(max, limit * MORE + 1)
     shortestWait = Number.POSITIVE_INFINITY
     shortestTurn = Number.POSITIVE_INFINITY
@@ -112,7 +115,7 @@ export function createAdmission(
     })
   }
 
-  /** Begins with those in line, in the time of one turn. */
+  /** Starts queued requests, for the time of one turn. */
   function comeRound(): void {
     const isIdle = !hasJoined && line.length === 0
     cameRoundAt = isIdle ? null : now()
@@ -148,7 +151,7 @@ export function createAdmission(
     underWay[place] = (underWay[place] as number) + 1
     total++
     waiting.begin(() => {
-      if (window - current >= WINDOWS) return // It counts no more.
+      if (window - current >= WINDOWS) return // It no longer counts.
       underWay[place] = (underWay[place] as number) - 1
       total--
     })
@@ -161,7 +164,7 @@ export function createAdmission(
       cameRoundAt = time
       afterLoop(comeRound)
     }
-    // It may have arrived as soon as the loop had looked.
+    // The request may have arrived right after the loop checked.
     const waiting = { since: cameRoundAt, begin }
     const isSoon = line.length === 0 && time - cameRoundAt < TURN_MS
     const isTooMany = line.length >= fewest() && isLate(waiting)

@@ -1,4 +1,4 @@
-// What operations may return besides a plain body.
+// Results that operations may return besides a plain body.
 
 import type { FileStream } from './byte-streams.ts'
 
@@ -15,7 +15,7 @@ export class Answer<B> {
   }
 }
 
-/** A body that is already JSON text, and is sent as it is. */
+/** A body that is already JSON text, and is sent unchanged. */
 export class JsonText<B> {
   readonly text: string
   /** For the compiler only: the type of the parsed text. */
@@ -36,12 +36,12 @@ export class JsonStream<B> {
   }
 }
 
-/** Bytes as they come, or all at once, as text too; null when only the headers are wanted. */
+/** A stream of bytes, or all bytes at once, possibly as text; null when only the headers are sent. */
 export class Bytes {
   readonly status: number
   readonly headers: Record<string, string>
   readonly body: FileStream | Uint8Array | string | null
-  /** Called when the connection ends before the body does, with about how many bytes were not sent. */
+  /** Called when the connection ends before the body does, with the approximate number of unsent bytes. */
   onBrokenOff: ((unsent: number) => void) | null = null
 
   constructor(status: number, headers: Record<string, string>, body: FileStream | Uint8Array | string | null) {

@@ -1,5 +1,5 @@
-// A request's body as it arrives, for operations that store it. Destroying this stream keeps the connection open for the
-// answer; destroying the request itself would close its socket.
+// A request's body as it arrives, for operations that store it. Destroying this stream keeps the connection open for
+// the answer; destroying the request itself would close its socket.
 
 import { Readable } from 'node:stream'
 import { ServiceError } from '../service-error.ts'
@@ -15,14 +15,14 @@ export function requireBodyWithin({ headers }: WireRequest, maxBytes: number): v
 }
 
 /**
- * Fails when the connection breaks, the client sends nothing for too long, or sends more than `maxBytes`. `aheadBytes`
- * are taken while nobody reads.
+ * Fails when the connection breaks, the client stalls for too long, or sends more than `maxBytes`. Buffers up to
+ * `aheadBytes` before they are read.
  */
 export function bodyStream(wire: WireRequest, maxBytes: number, aheadBytes?: number): OwnedChunks {
   requireBodyWithin(wire, maxBytes)
   const request = wire.stream
   let received = 0
-  // Runs only while we wait for the client, not while the storage takes its time.
+  // Runs only while we wait for the client, not while the storage is slow.
   const idle = setTimeout(() => request.isPaused() || body.destroy(stalled()), IDLE_MS)
   const stream = new Readable({
     ...(aheadBytes !== undefined && { highWaterMark: aheadBytes }),
@@ -49,7 +49,7 @@ export function bodyStream(wire: WireRequest, maxBytes: number, aheadBytes?: num
     body.push(null)
   }
   const broken = () => void (request.readableEnded || body.destroy(incompleteBody()))
-  // The stream may fail before anybody listens; a later reader still gets the error.
+  // The stream may fail before it has a listener; a later reader still gets the error.
   body.on('error', ignore)
   if (request.destroyed) return body.destroy(incompleteBody())
   sendContinue(request)
@@ -60,8 +60,8 @@ export function bodyStream(wire: WireRequest, maxBytes: number, aheadBytes?: num
 const ignore = () => {}
 
 function stalled(): ServiceError {
-  const again = 'upload again; in parts where the line is slow'
-  return new ServiceError('request_timeout', `nothing of the upload arrived for ${IDLE_MS / 1000} seconds`, {
+  const again = 'upload again; use parts if your connection is slow'
+  return new ServiceError('request_timeout', `no bytes of the upload arrived for ${IDLE_MS / 1000} seconds`, {
     hint: again,
     details: {
       layer: 'gateway',
@@ -72,12 +72,12 @@ function stalled(): ServiceError {
 }
 
 function tooLarge(maxBytes: number): ServiceError {
-  return new ServiceError('UPLOAD_TOO_LARGE', `an upload may have ${maxBytes} bytes`, {
+  return new ServiceError('UPLOAD_TOO_LARGE', `an upload may have at most ${maxBytes} bytes`, {
     hint: 'split the content into several files',
     details: {
       layer: 'gateway',
       recovery_hint: 'split the content into several files',
-      next_best_method: 'one upload for each of them',
+      next_best_method: 'one upload for each file',
       max_bytes: maxBytes,
     },
   })

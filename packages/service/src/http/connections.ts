@@ -1,4 +1,4 @@
-// The connections of a server: how many there may be, and the requests of each, one at a time (T-89).
+// The connections of a server: their number, and the requests of each, one at a time (T-89).
 
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -13,28 +13,28 @@ export interface Exchange {
 interface Connection {
   /** The last request whose headers arrived, with its answer. */
   last: Exchange | null
-  /** Since when the request under way is; null while there is none. */
+  /** When the running request started; null when there is none. */
   startedAt: number | null
-  /** Requests that were sent before the answer to the one under way. */
+  /** Requests that were sent before the running one was answered. */
   waiting: Exchange[]
 }
 
 const CONNECTION = Symbol('connection')
 type ServedSocket = Socket & { [CONNECTION]?: Connection }
 
-/** Pipelined requests that may wait for the one under way. A client that sends more is disconnected. */
+/** Pipelined requests that may wait for the running one. A client that sends more is disconnected. */
 const MAX_WAITING = 16
-/** A request that is younger is not cut off for the sake of a new connection. */
+/** A younger request is not ended in favour of a new connection. */
 const YOUNG_MS = 30_000
 const MAX_CONNECTIONS = 10_000
 
-/** Half of the file descriptors: files, the database and calls to others need some, too. */
+/** Half of the file descriptors: files, the database and outgoing calls need some, too. */
 export function connectionLimit(): number {
   const descriptors = Number(/^Max open files +(\d+)/m.exec(processLimits())?.[1] ?? Number.POSITIVE_INFINITY)
   return Math.min(MAX_CONNECTIONS, Math.floor(descriptors / 2))
 }
 
-/** Empty where the system does not tell. */
+/** Empty when the system does not report it. */
 function processLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8')
@@ -49,18 +49,18 @@ export function lastExchange(socket: ServedSocket): Exchange | null {
 }
 
 /**
- * Returns what takes each request: it is started when those before it on its connection have been answered. Where there
- * are `max` connections, a new one takes the place of another: of the one that has been without a request for longest,
- * otherwise of the one whose request has taken longest.
+ * Returns the handler of each request, which starts it when the earlier requests of its connection have been answered.
+ * At `max` connections, a new one replaces another: the one that has been without a request for longest, otherwise the
+ * one whose request has taken longest.
  */
 export function limitConnections(
   server: Server,
   max: number,
   start: (exchange: Exchange) => void,
 ): (exchange: Exchange) => void {
-  /** In the order in which their last answer ended. */
+  /** Ordered by the end of their last answer. */
   const idle = new Set<ServedSocket>()
-  /** In the order in which their request began. */
+  /** Ordered by the start of their request. */
   const busy = new Set<ServedSocket>()
 
   server.on('connection', (socket: ServedSocket) => {
@@ -83,7 +83,8 @@ export function limitConnections(
     connection.startedAt = performance.now()
     idle.delete(socket)
     busy.add(socket)
-    // A client that does not read its answer is disconnected. Node sets the time-out of what follows an answer.
+    // A client that does not read its answer is disconnected. Node starts the time-out of the next request when an
+    // answer ends.
     exchange.response.once('prefinish', () => socket.setTimeout(IDLE_MS)).once('close', () => end(socket, connection))
     start(exchange)
   }
@@ -94,7 +95,7 @@ export function limitConnections(
     idle.add(socket)
     const next = socket.writable && connection.waiting.shift()
     if (!next) return
-    // Node removes the time-out of an answer only where no request waits.
+    // Node removes the time-out of an answer only when no request waits.
     socket.setTimeout(0)
     begin(socket, connection, next)
   }
@@ -110,7 +111,7 @@ export function limitConnections(
   }
 }
 
-/** The new connection itself, where all others are busy and none for long. */
+/** Returns the new connection itself when all others are busy and none has been for long. */
 function replaceable(idle: Set<ServedSocket>, busy: Set<ServedSocket>, added: ServedSocket): Socket {
   const [longestIdle] = idle
   if (longestIdle) return longestIdle

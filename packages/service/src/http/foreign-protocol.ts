@@ -1,16 +1,16 @@
-// EntryPoints for clients of other protocols. All requests of such a protocol go to one route, whatever their path, and errors
-// have the protocol's form, also those that are found before there is a route.
+// Endpoints for clients of other protocols. All requests of such a protocol go to one route, whatever their path, and
+// errors have the protocol's form, even if they occur before routing.
 
 import type { IncomingMessage } from 'node:http'
 import type { ServiceError } from '../service-error.ts'
 
-/** What is known of a request when it is refused. */
+/** The known parts of a request when it is rejected. */
 export type RequestLine = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
 export interface ForeignProtocol {
-  /** The path of the route that serves it. */
+  /** The path of the protocol's route. */
   route: string
-  /** Whether a request belongs to it. The target is as sent. */
+  /** Whether a request belongs to the protocol. The target is unchanged. */
   owns(target: string, host: string | undefined): boolean
   answerOf(error: ServiceError, requestId: string, request: RequestLine): ErrorAnswer
 }

@@ -1,6 +1,8 @@
 import type { WireRequest } from './wire-request.ts'
 
-/** Aborted when the client closes its connection. Dispose of it with the request: a connection may have many. */
+/**
+ * Aborted when the client closes its connection. Dispose of it with the request: a connection may have many requests.
+ */
 export function hangUpSignal({
   stream: { socket },
 }: Pick<WireRequest, 'stream'>): Disposable & { signal: AbortSignal } {

@@ -1,4 +1,4 @@
-// A JSON body: collected within limits of size and time, then parsed. Strict where readers of JSON disagree, tolerant
+// A JSON body: collected within limits of size and time, then parsed. Strict where JSON parsers disagree, tolerant
 // where clients differ (ADD-11).
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
@@ -11,7 +11,7 @@ import { requireStorableText } from './validate.ts'
 /** From the first byte to the last (T-11). */
 const BODY_TIMEOUT_MS = 30_000
 
-/** What the bodies that are being collected hold together (T-11). */
+/** The total size of the bodies that are being collected (T-11). */
 const MAX_HELD_BYTES = 67_108_864
 const FIRST_BYTES = 4_096
 
@@ -24,7 +24,7 @@ export type ReadBody = (
 export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
   let held = 0
 
-  /** Collects a body. One that says that it is longer is refused before it is read. */
+  /** Collects a body. A body whose declared length is too large is rejected before it is read. */
   return (request, maxBytes, done) => {
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
       request.on('error', ignore).resume()
@@ -32,12 +32,12 @@ export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
       return
     }
     sendContinue(request)
-    /** The first `size` of them have arrived. A chunk may be a single byte, so chunks are not kept. */
+    /** The first `size` bytes have arrived. A chunk may be a single byte, so chunks are not stored. */
     let bytes: Uint8Array = NO_BYTES
     let size = 0
     let isFinished = false
     let timer: NodeJS.Timeout | undefined
-    // Most bodies arrive with their headers. Then they are complete by the next tick, and need no timer.
+    // Most bodies arrive with their headers. They are complete by the next tick, and need no timer.
     process.nextTick(() => {
       if (!request.complete && !isFinished) timer = setTimeout(() => finish(tooSlow()), BODY_TIMEOUT_MS)
     })
@@ -47,7 +47,7 @@ export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
       clearTimeout(timer)
       held -= bytes.length
       request.off('data', take).off('end', end).off('error', broken).off('close', broken)
-      // Discard the rest, so that the client gets to read the answer.
+      // Discard the rest, so that the client can read the answer.
       if (error) request.on('error', ignore).resume()
       done(error, bytes.subarray(0, size))
     }
@@ -82,13 +82,13 @@ function copyOf(bytes: Uint8Array, length: number): Uint8Array {
 const ignore = () => {}
 
 function tooLarge(maxBytes: number): ServiceError {
-  return new ServiceError('body_too_large', `the body of this request may have ${maxBytes} bytes`, {
-    hint: 'send less at once; /openapi.json says how long each body may be',
+  return new ServiceError('body_too_large', `the body of this request may have at most ${maxBytes} bytes`, {
+    hint: 'send less at once; /openapi.json lists the limit of each body',
     details: { max_bytes: maxBytes },
   })
 }
 
-/** For requests only. Other connections that break are not the client's fault. */
+/** For requests only: other broken connections are not the client's fault. */
 export function incompleteBody(): ServiceError {
   return new ServiceError('malformed_request', 'the connection broke before the body was complete', {
     hint: 'nothing was changed: send the request again from its beginning',
@@ -96,8 +96,8 @@ export function incompleteBody(): ServiceError {
 }
 
 function tooSlow(): ServiceError {
-  return new ServiceError('request_timeout', `the body was not there after ${BODY_TIMEOUT_MS / 1000} seconds`, {
-    hint: 'nothing was changed: send the request again; if Content-Length is set, see that as many bytes follow',
+  return new ServiceError('request_timeout', `the body was not complete after ${BODY_TIMEOUT_MS / 1000} seconds`, {
+    hint: 'nothing was changed: send the request again; if Content-Length is set, check that as many bytes follow',
   })
 }
 
@@ -106,13 +106,13 @@ export function parseJsonBody(headers: IncomingHttpHeaders, bytes: Uint8Array, m
   if (bytes.length === 0) return {}
   const type = headers['content-type']
   if (type !== undefined && !/^\s*application\/[\w.+-]*json\s*(;|$)/i.test(type)) {
-    throw new ServiceError('unsupported_media_type', `the body came as ${type.slice(0, 100)}, and must be JSON`, {
+    throw new ServiceError('unsupported_media_type', `the body has the type ${type.slice(0, 100)}, but must be JSON`, {
       hint: "send Content-Type: application/json (with curl: -H 'Content-Type: application/json')",
     })
   }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new ServiceError('unsupported_encoding', 'request bodies are taken uncompressed only', {
+    throw new ServiceError('unsupported_encoding', 'request bodies must not be compressed', {
       hint: 'send the body without Content-Encoding',
     })
   }

@@ -3,14 +3,14 @@ import fastJson, { type Schema } from 'fast-json-stringify'
 
 export type Write = (status: number, value: unknown) => string
 
-/** Writes bodies by their declaration, which leaves out other fields. */
+/** Writes bodies by their declaration, which omits undeclared fields. */
 export function jsonWriter(responses: Endpoint['responses']): Write {
   const writers = new Map<number, (value: unknown) => string>()
   return (status, value) => {
     let write = writers.get(status)
     if (!write) {
       const schema = responses[status]
-      // Compiled at the first use: compiling all of them would be the slowest part of the start.
+      // Compiled at first use: compiling all of them would be the slowest part of the start.
       write = schema ? fastJson(withNullables(schema) as Schema) : JSON.stringify
       writers.set(status, write)
     }
@@ -19,8 +19,8 @@ export function jsonWriter(responses: Endpoint['responses']): Write {
 }
 
 /**
- * `anyOf: [schema, null]` in the form that the serializer knows. For other choices it validates each value to find out
- * which one it is, and then takes twice as long for a list of files.
+ * `anyOf: [schema, null]` in the form that the serializer optimizes. For other choices it validates each value to find
+ * the matching one, and takes twice as long for a list of files.
  */
 function withNullables(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withNullables)

@@ -1,4 +1,4 @@
-// Listens for connections. One listener is enough: behind nginx, 64 of them on the port took no request sooner (T-89).
+// Listens for connections. One listener is enough: behind nginx, 64 listeners on the port were no faster (T-89).
 
 import cluster from 'node:cluster'
 import { once } from 'node:events'
@@ -12,10 +12,10 @@ export interface Address {
   port: number
 }
 
-/** Returns its URL. Fails with EADDRINUSE where something listens already. */
+/** Returns the URL. Fails with EADDRINUSE when the port is in use. */
 export async function listen({ server }: { server: Server }, { host, port }: Address): Promise<string> {
-  // Processes of one service share the port that `findPort` found. Elsewhere a port cannot be shared: the process that
-  // starts the others gives them its connections.
+  // Processes of one service share the port that `findPort` found. Otherwise the port cannot be shared: the starting
+  // process passes its connections on.
   const reusePort = cluster.isWorker && process.platform === 'linux'
   server.listen({ host, port, backlog: BACKLOG, reusePort })
   await once(server, 'listening')
@@ -28,8 +28,9 @@ function urlOf({ address, family, port }: AddressInfo): string {
 }
 
 /**
- * The port itself, or a free one for 0. A port that can be shared could be shared with a stranger, too: this fails with
- * EADDRINUSE where something listens already. Of several processes, the one that starts them asks, and tells them.
+ * The port itself, or a free one for 0. A port that can be shared could be shared with a foreign program, too: this
+ * fails with EADDRINUSE when the port is in use. With several processes, the starting process checks and tells the
+ * others.
  */
 export async function findPort({ host, port }: Address): Promise<number> {
   const server = createServer().listen({ host, port })
@@ -39,7 +40,7 @@ export async function findPort({ host, port }: Address): Promise<number> {
   return found
 }
 
-/** Resolves when its connections have ended, and at once where it never listened. */
+/** Resolves when the connections have ended, and immediately when the server never listened. */
 export function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }

@@ -1,4 +1,4 @@
-// Answers bytes that are no HTTP request, or one whose head is too long or too late.
+// Answers bytes that are not HTTP, or whose head is too long or too late.
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -17,7 +17,7 @@ type ParserError = [ErrorCode, string, { hint: string }]
 const PARSER_ERRORS: Record<string, ParserError> = {
   HPE_HEADER_OVERFLOW: [
     'headers_too_large',
-    `the path, query and headers of a request may have ${MAX_HEAD_BYTES} bytes together`,
+    `the path, query and headers of a request may have at most ${MAX_HEAD_BYTES} bytes together`,
     { hint: 'send fewer or shorter headers, or a shorter query' },
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
@@ -30,7 +30,7 @@ const NOT_HTTP: ParserError = [
   'malformed_request',
   'this is not a valid HTTP request',
   {
-    hint: 'this port speaks HTTP/1.1; is the address http:// and not https://, or the client behind another protocol?',
+    hint: 'this port speaks HTTP/1.1; check that the address begins with http:// and that the client speaks HTTP/1.1',
   },
 ]
 
@@ -61,8 +61,8 @@ export function answerMalformedRequest(answerOf: RawAnswer, error: ParsingError,
 export type ParsingError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }
 
 /**
- * Of a request whose head was given up: from the packet in which that happened. Null where the head began in an earlier
- * one, and where it did not come to its end in time.
+ * The request line in the packet at which the head was rejected. Null when the head began in an earlier packet, or did
+ * not end in time.
  */
 function requestLineOf({ rawPacket, bytesParsed }: ParsingError): RequestLine | null {
   const text = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''

@@ -1,5 +1,5 @@
-// The query of a request. A value that is not UTF-8 in percent encoding is no value: most parsers take it as it
-// is, and `%ff` is then another spelling of `%25ff`.
+// The query of a request. A value that is not percent-encoded UTF-8 is rejected: most parsers accept it unchanged, and
+// `%ff` would then be another spelling of `%25ff`.
 
 import type { TObject, TSchema } from 'typebox'
 import { ValidationError } from '../service-error.ts'
@@ -7,7 +7,7 @@ import { ValidationError } from '../service-error.ts'
 /** Null for text that cannot be read. */
 type Value = string | null
 
-/** Each name with its value, or with all of them where it is repeated. A name that cannot be read is left out. */
+/** Each name with its value, or with all values when it is repeated. A name that cannot be read is omitted. */
 export type RawQuery = Readonly<Record<string, Value | Value[]>>
 
 export function parseQuery(text: string): RawQuery {

@@ -1,4 +1,4 @@
-// Which route a request belongs to. Declared paths are `/v1/lockers/{locker_id}`; the router writes `:locker_id`, and `*`
+// Finds the route of a request. Declared paths are `/v1/lockers/{locker_id}`; the router writes `:locker_id`, and `*`
 // for the rest of a path (`{+filename}`).
 
 import type { UploadAdvice } from '@svc/api/endpoint'
@@ -8,13 +8,13 @@ import type { HttpRequest } from './wire-request.ts'
 
 export interface Route {
   method: string
-  /** As declared. A route for GET answers HEAD, too. */
+  /** As declared. A GET route also answers HEAD. */
   path: string
-  /** Null where the handler reads the body itself. Other routes get it collected first. */
+  /** Null when the handler reads the body itself. Other routes get it complete. */
   maxBodyBytes: number | null
-  /** What to advise when an upload fails; null for what is no upload. */
+  /** The advice for a failed upload; null for other routes. */
   upload?: UploadAdvice | null | undefined
-  /** Extra headers on its errors. */
+  /** Extra headers on the route's errors. */
   errorHeaders?: Readonly<Record<string, string>> | undefined
   handle(request: HttpRequest): void | Promise<void>
 }
@@ -22,17 +22,17 @@ export interface Route {
 interface Found {
   route: Route & { routerPath: string }
   params: Record<string, string>
-  /** The text behind the question mark. */
+  /** The text after the question mark. */
   search: string
 }
 
 export interface Router {
   add(route: Route): void
-  /** Null where there is none. */
+  /** Null when no route matches. */
   find(method: string, target: string): Found | 'malformed' | null
   /** The methods of a path, without OPTIONS, which every path answers. */
   methodsAt(target: string): string[]
-  /** Null for what is no upload. */
+  /** Null for routes that are not uploads. */
   uploadAt(method: string, target: string): UploadAdvice | null
 }
 
@@ -41,13 +41,13 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 export function createRouter(): Router {
   const finder = createFinder({
     maxParamLength: MAX_HEAD_BYTES,
-    // Most routes have no query; those that do parse it themselves.
+    // Most routes have no query; the others parse it themselves.
     querystringParser: (text) => text,
     onBadUrl: NEVER_CALLED,
   })
 
   function find(method: string, target: string): Found | 'malformed' | null {
-    const found = finder.find(method as createFinder.HTTPMethod, target) // null for a method that it does not know
+    const found = finder.find(method as createFinder.HTTPMethod, target) // null for an unknown method
     if (found === null) return null
     const { store, params, searchParams } = found
     if (store === null) return 'malformed'
@@ -71,7 +71,7 @@ export function createRouter(): Router {
   }
 }
 
-/** Requests are started by `find`. */
+/** Handlers are started by `find`. */
 const NEVER_CALLED = () => {}
 
 export function routerPath(path: string): string {
@@ -95,7 +95,7 @@ export function pathValues(path: string): (params: PathValues, target: string) =
   }
 }
 
-/** Accepts the form that is sent to proxies, `http://host/path`, as every server must (RFC 9112, 3.2.2). */
+/** Accepts the proxy form `http://host/path`, as every server must (RFC 9112, 3.2.2). */
 function pathOf(target: string): string {
   const [path = ''] = target.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1)
   return path

@@ -1,4 +1,4 @@
-// How every answer is sent: its headers, its log line, its bytes.
+// Sends every answer: its headers, its log line, its bytes.
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -73,7 +73,9 @@ const EXPOSED_HEADERS = [
 /** For answers to pages of other origins. */
 export const EXPOSED = { 'access-control-expose-headers': EXPOSED_HEADERS }
 
-/** On every answer: any web page may call, but never with cookies (ADD-09), and a type is what it says it is. */
+/**
+ * On every answer: any web page may call, but never with cookies (ADD-09), and browsers must trust the declared type.
+ */
 export const EVERY_ANSWER = { 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' }
 
 /** The answer to OPTIONS. */
@@ -84,7 +86,7 @@ export const PREFLIGHT = headerList({
   'access-control-max-age': '86400',
 })
 
-/** Names and values in turn, as Node writes them fastest. */
+/** Alternating names and values, which Node writes fastest. */
 export type HeaderList = readonly string[]
 
 export function headerList(headers: Readonly<Record<string, string>>): HeaderList {
@@ -109,7 +111,7 @@ export interface Answered {
   route: string | null
   method: string
   status: number
-  /** Since the request arrived. */
+  /** Milliseconds since the request arrived. */
   seconds: number
 }
 
@@ -125,7 +127,7 @@ type WriteLine = ((line: string) => void) | null
 const EXPOSED_LIST = headerList(EXPOSED)
 const NONE: HeaderList = []
 
-/** Whether the service is stopping. A connection that stayed open after its answer would hold up the stop. */
+/** Whether the service is stopping. A connection that stayed open after its answer would delay the stop. */
 type IsClosing = () => boolean
 
 export function createSend(log: Log, onAnswer: OnAnswer | null, isClosing: IsClosing): Send {
@@ -141,7 +143,7 @@ export function createSend(log: Log, onAnswer: OnAnswer | null, isClosing: IsClo
     const length = status === 204 ? NONE : ['content-length', String(bytes)]
     if (isClosing()) response.shouldKeepAlive = false
     response.writeHead(status, headers.concat(exposed, length, ['x-request-id', id]))
-    // ASCII is the same in both encodings, and Node copies Latin-1 without looking at each character.
+    // ASCII is the same in both encodings, and Node copies Latin-1 without checking each character.
     response.end(text, bytes === text?.length ? 'latin1' : 'utf8')
   }
 }
@@ -172,7 +174,7 @@ export function createSendBytes(log: Log, isClosing: IsClosing): SendBytes {
     const before = socket.bytesWritten
     const sent = isFile(body) ? sendFile(body, response) : pipeline(body, response)
     sent.then(finish, (error: NodeJS.ErrnoException) => {
-      // `pipeline` does not, when the client was gone before the first byte.
+      // `pipeline` does not do this when the client was gone before the first byte.
       body.destroy()
       onBrokenOff?.(Math.max(0, Number(headers['content-length']) - (socket.bytesWritten - before)))
       finish()
@@ -182,7 +184,7 @@ export function createSendBytes(log: Log, isClosing: IsClosing): SendBytes {
   }
 }
 
-/** Whose bytes are not at hand. */
+/** Whether the bytes are still to be read. */
 export function isStream(body: NonNullable<Bytes['body']>): body is FileStream {
   return typeof body !== 'string' && !(body instanceof Uint8Array)
 }
@@ -202,7 +204,7 @@ function lineWriter(log: Log): WriteLine {
 
 /**
  * Written by hand, because a logger with redaction costs more than a small answer. It names the route, never the URL:
- * paths and queries carry short-URL tokens and receipt ids, which open files.
+ * paths and queries contain short-URL tokens and receipt ids, which open files.
  */
 function requestLine(request: HttpRequest, route: string | null, status: number, ms = elapsedMs(request)): string {
   const { id, method } = request
@@ -213,7 +215,9 @@ function requestLine(request: HttpRequest, route: string | null, status: number,
 let lastMs = 0
 let lastText = ''
 
-/** Cached, because many requests end in one millisecond, and formatting the time costs more than the rest of the line. */
+/**
+ * Cached, because many requests end in one millisecond, and formatting the time costs more than the rest of the line.
+ */
 function isoTime(): string {
   const ms = Date.now()
   if (ms !== lastMs) {
@@ -223,7 +227,7 @@ function isoTime(): string {
   return lastText
 }
 
-/** As `toFixed(2)`, in half the time. */
+/** Like `toFixed(2)`, in half the time. */
 function hundredths(number: number): string {
   const all = Math.round(number * 100)
   const fraction = all % 100
@@ -231,8 +235,8 @@ function hundredths(number: number): string {
 }
 
 /**
- * How long the rest of a request is read and discarded after its answer. Closing the connection at once would often lose
- * the answer, and a client may never stop sending.
+ * How long the rest of a request is read and discarded after its answer. Closing the connection immediately would often
+ * lose the answer, and a client may never stop sending.
  */
 const DISCARD_MS = 10_000
 

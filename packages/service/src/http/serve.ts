@@ -41,7 +41,7 @@ export function serve<E extends OpenEndpoint>(service: Service, endpoint: E, ope
   register(service, endpoint, null, operation)
 }
 
-/** As `serve`, for callers that must authenticate first. */
+/** Like `serve`, for callers that must authenticate first. */
 export function serveKnown<E extends Endpoint, Caller>(
   service: Service,
   endpoint: E,
@@ -61,10 +61,10 @@ function register<E extends Endpoint, Caller>(
   const valuesOf = pathValues(endpoint.path)
   const checkParams = endpoint.params && validator('path', endpoint.params)
   const checkQuery = endpoint.query && validator('query', endpoint.query)
-  // An endpoint that also takes bytes checks the body itself.
+  // An endpoint that also accepts bytes checks the body itself.
   const parseBody = endpoint.body && !endpoint.takesBytes ? bodyParser<E>(endpoint.body) : undefined
   const bodyLimit = maxBodyBytes(endpoint)
-  // What is longer than every stranger may send is not read before the caller is known.
+  // A body longer than unauthenticated callers may send is not read before the caller is known.
   const collect =
     authenticate && parseBody && bodyLimit > maxBodyBytes({})
       ? (stream: IncomingMessage, maxBytes = bodyLimit) => collectBody(service, stream, maxBytes)
@@ -93,19 +93,19 @@ function register<E extends Endpoint, Caller>(
   function run({ params, query, wire }: Omit<Input<E, Caller>, 'body' | 'caller'>, caller: Caller) {
     if (!parseBody) return operation({ params, query, wire, body: undefined as Body<E>, caller })
     if (caller !== null) return operation({ params, query, wire, body: parseBody(wire), caller })
-    service.strangers?.refuseExhausted(wire)
+    service.badBodyLimit?.refuseExhausted(wire)
     let body: Body<E>
     try {
       body = parseBody(wire)
     } catch (error) {
-      return refuseStranger(wire, error)
+      return refuseUnauthenticated(wire, error)
     }
     return operation({ params, query, wire, body, caller })
   }
 
-  /** A body that cannot be used counts like a request that can. */
-  async function refuseStranger(wire: WireRequest, error: unknown): Promise<never> {
-    await service.strangers?.count(wire)
+  /** An unusable body counts like a usable request. */
+  async function refuseUnauthenticated(wire: WireRequest, error: unknown): Promise<never> {
+    await service.badBodyLimit?.count(wire)
     throw error
   }
 
@@ -149,7 +149,7 @@ function register<E extends Endpoint, Caller>(
     path: endpoint.path,
     maxBodyBytes: endpoint.takesBytes || collect !== null ? null : bodyLimit,
     upload: endpoint.upload,
-    // Errors of a path that holds a token are as private as its answers.
+    // Errors of a path with a token are as private as its answers.
     errorHeaders: hasErrorHeaders ? endpoint.headers : undefined,
     handle: beforeWrite ? (request) => beforeWrite().then(() => answer(request)) : answer,
   })
@@ -180,6 +180,6 @@ function responseCheck(endpoint: Endpoint): (status: number, body: unknown) => v
   return (status, body) => {
     const check = checks.get(status)
     const problem = check ? check(body) : `status ${status} is not declared`
-    if (problem) throw new Error(`${endpoint.name} answers against its declaration: ${problem}`)
+    if (problem) throw new Error(`${endpoint.name} returns a response that its declaration does not allow: ${problem}`)
   }
 }

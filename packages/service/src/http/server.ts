@@ -1,4 +1,4 @@
-// The HTTP server: what is refused before there is a route, and when a client may send its body.
+// The HTTP server: rejections before routing, and when a client may send its body.
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { ServiceError } from '../service-error.ts'
@@ -6,12 +6,12 @@ import type { Admit } from './admission.ts'
 import { connectionLimit, type Exchange, limitConnections } from './connections.ts'
 
 const HEADERS_TIMEOUT_MS = 15_000
-/** How often Node looks for connections whose headers are late. */
+/** How often Node checks for connections with late headers. */
 const CHECK_CONNECTIONS_MS = 5_000
 const KEEP_ALIVE_MS = 72_000
 /** Node's limit for all headers together, which no path exceeds. */
 export const MAX_HEAD_BYTES = 16_384
-/** Only names and values count as bytes, so that short ones would be many. */
+/** Node counts only names and values, so that short headers could be very many. */
 const MAX_HEADERS = 256
 
 export type Refuse = (
@@ -21,9 +21,9 @@ export type Refuse = (
   connection: { close: boolean },
 ) => void
 
-/** Paths that are answered however busy the process is: a service that is not asked how it is would be taken for dead. */
+/** Paths that are answered under any load: a service that does not answer health checks would be considered dead. */
 const ALWAYS_TAKEN = ['/health/live', '/health/ready', '/metrics']
-/** Larger bodies of refused requests are not waited for. */
+/** Larger bodies of rejected requests are not read to the end. */
 const MAX_DISCARDED_BYTES = 65_536
 
 interface HttpServerOptions {
@@ -55,11 +55,11 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
     })
   }
   const server = createServer(options)
-  // Node leaves out what is more, which `headProblem` must not overlook.
+  // Node drops headers beyond the limit, which `headProblem` must not overlook.
   server.maxHeadersCount = MAX_HEADERS + 1
   const receive = limitConnections(server, connectionLimit(), start)
   server.on('request', (request, response) => receive({ request, response }))
-  // Without a listener, Node answers 417 by itself, also where the header is empty.
+  // Without a listener, Node answers 417 itself, even when the header is empty.
   server.on('checkExpectation', (request, response) => receive({ request, response }))
   return server.on('checkContinue', (request, response) => {
     const { shouldKeepAlive } = response
@@ -67,7 +67,7 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
       response.shouldKeepAlive = shouldKeepAlive
       response.writeContinue()
     })
-    // Unless it is told to continue, the client does not send its body, and the next request cannot be found.
+    // Without 100 Continue the client does not send its body, and the next request cannot be found.
     response.shouldKeepAlive = false
     receive({ request, response })
   })
@@ -76,7 +76,9 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
 /** What lets a waiting client send. */
 const waiting = new WeakMap<IncomingMessage, () => void>()
 
-/** Sends 100 Continue to a client that waits for it. Called once the body is wanted: after all checks of the headers. */
+/**
+ * Sends 100 Continue to a client that waits for it. Called once the body is wanted: after all checks of the headers.
+ */
 export function sendContinue(request: IncomingMessage): void {
   waiting.get(request)?.()
   waiting.delete(request)
@@ -84,24 +86,24 @@ export function sendContinue(request: IncomingMessage): void {
 
 let refusals = 0
 
-/** Clients that are refused together come back one after the other. */
+/** Clients that are rejected together return at different times. */
 export function overloaded(): ServiceError {
   const seconds = 1 + (refusals++ % 3)
   return new ServiceError('overloaded', 'the service has more requests than it can serve in time', {
-    hint: 'nothing was changed: send the same request again after the pause that Retry-After names',
+    hint: 'nothing was changed: send the same request again after the seconds in Retry-After',
     headers: { 'retry-after': `${seconds}` },
   })
 }
 
-/** Whether the connection can be used for the next request: its body has to be read before. */
+/** Whether the connection can be reused for the next request: the body must be read first. */
 function isSmall({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= MAX_DISCARDED_BYTES
 }
 
-/** Two parties that read such a head differently could be made to disagree about who is asked for what. */
+/** Two servers that read such a head differently could disagree about the requested host. */
 function headProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | null {
   if (rawHeaders.length > 2 * MAX_HEADERS) {
-    return new ServiceError('headers_too_large', `a request may have ${MAX_HEADERS} headers`, {
+    return new ServiceError('headers_too_large', `a request may have at most ${MAX_HEADERS} headers`, {
       hint: 'send fewer headers',
     })
   }
@@ -111,20 +113,20 @@ function headProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): Ser
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
   }
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
-    return new ServiceError('malformed_request', 'a request has exactly one Host header', {
+    return new ServiceError('malformed_request', 'a request must have exactly one Host header', {
       hint: 'send one Host header: the host and port of this service',
     })
   }
   const { expect = '' } = headers
   if (expect.trim() !== '' && !/100-continue/i.test(expect)) {
-    return new ServiceError('expectation_failed', 'the only expectation is 100-continue', {
+    return new ServiceError('expectation_failed', 'the only supported expectation is 100-continue', {
       hint: 'send the request without the header Expect',
     })
   }
   const coding = headers['transfer-encoding']
   if (coding === undefined || coding.trim().toLowerCase() === 'chunked') return null
-  return new ServiceError('unsupported_encoding', 'the only transfer encoding is chunked', {
-    hint: 'send the bytes as they are, without compressing them on the way',
+  return new ServiceError('unsupported_encoding', 'the only supported transfer encoding is chunked', {
+    hint: 'send the bytes without compressing them',
     status: 501,
   })
 }

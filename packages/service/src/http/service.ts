@@ -36,18 +36,18 @@ export interface Service {
   log: Log
   /** Whether every response is checked against its schema, as in development and tests. */
   checkResponses: boolean
-  strangers: BadBodyLimit | null
+  badBodyLimit: BadBodyLimit | null
   beforeWrite: (() => Promise<void>) | null
   readBody: ReadBody
   send: Send
   sendBytes: SendBytes
   addForeignProtocol(protocol: ForeignProtocol): void
   add(route: Route): void
-  /** Finishes requests in flight and takes no new connections. */
+  /** Finishes running requests and accepts no new connections. */
   close(): Promise<void>
 }
 
-/** A limit on bodies that cannot be used, for callers that show no credential before their body is parsed (T-35). */
+/** A limit on unusable bodies, for callers without a credential before their body is parsed (T-35). */
 export interface BadBodyLimit {
   /** Throws when the caller is known to be over the limit; counts nothing. */
   refuseExhausted(wire: WireRequest): void
@@ -56,22 +56,22 @@ export interface BadBodyLimit {
 }
 
 export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> {
-  strangers?: BadBodyLimit
-  /** Awaited before anything of a request is read that may write: every method but GET, unless its endpoint is excepted. */
+  badBodyLimit?: BadBodyLimit
+  /** Awaited before a request that may write is read: every method but GET, unless its endpoint is excepted. */
   beforeWrite?: () => Promise<void>
-  /** Errors name a page about their code below it. */
+  /** The base URL of the pages about error codes. */
   baseUrl?: string
   /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies?: readonly string[]
-  /** Which requests are taken on; without it all are. */
+  /** Decides which requests are accepted; without it all are. */
   admit?: Admit | null
-  /** Called for every request that is not. */
+  /** Called for every rejected request. */
   onShed?: () => void
   /** Called for every answer when it is sent, and for a stream when it has ended. */
   onAnswer?: OnAnswer
-  /** Whether an error means that the database is away: then the answer is 503, and the client may try again. */
+  /** Whether an error means that the database is unavailable: the answer is then 503, and the client may retry. */
   isDatabaseUnavailable?: (error: unknown) => boolean
-  /** Null where nothing is traced. */
+  /** Null when nothing is traced. */
   tracer?: Tracer | null
 }
 
@@ -79,12 +79,12 @@ const ERROR_HEADERS = {
   ...EVERY_ANSWER,
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
-  // The path may hold a token that opens a file (T-07).
+  // The path may contain a token that opens a file (T-07).
   'referrer-policy': 'no-referrer',
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { log, checkResponses, strangers = null, beforeWrite = null, baseUrl = null, trustedProxies = [] } = options
+  const { log, checkResponses, badBodyLimit = null, beforeWrite = null, baseUrl = null, trustedProxies = [] } = options
   const { admit = null, tracer = null, onAnswer, onShed } = options
   const protocols: ForeignProtocol[] = []
   const findForeignProtocol = protocolFinder(protocols)
@@ -136,10 +136,10 @@ export function createService(options: ServiceOptions): Service {
     const { maxBodyBytes } = route
     if (maxBodyBytes === null || method === 'GET' || method === 'HEAD' || !hasBody(stream.headers))
       return void run(request, route)
-    // Bodies stay raw bytes: signatures and hashes are over those, and parsing comes after authentication.
+    // Bodies stay raw bytes: signatures and hashes cover those, and parsing comes after authentication.
     readBody(stream, maxBodyBytes, (error, body) => {
       if (error) return void fail(request, error)
-      request.body = body as Uint8Array // there is one where there is no error
+      request.body = body as Uint8Array // set when there is no error
       run(request, route)
     })
   }
@@ -152,7 +152,7 @@ export function createService(options: ServiceOptions): Service {
     response.writeHead(status, { ...rawHeaders(id), ...headers, ...(close && { connection: 'close' }) }).end(text)
   }
 
-  /** The whole answer to bytes that are no request, as text: there is no response to write it with. */
+  /** The whole answer to bytes that are not a request, as text: there is no response object. */
   function rawAnswer(error: ServiceError, request: RequestLine | null): ErrorAnswer {
     const id = newRequestId()
     logUnread(id, error)
@@ -171,7 +171,7 @@ export function createService(options: ServiceOptions): Service {
     server,
     log,
     checkResponses,
-    strangers,
+    badBodyLimit,
     beforeWrite,
     readBody,
     send,
@@ -201,7 +201,7 @@ function observedAtEnd(sendBytes: SendBytes, onAnswer: OnAnswer): SendBytes {
     sendBytes(request, route, bytes)
     const { method, response } = request
     const report = () => onAnswer({ route, method, status: bytes.status, seconds: elapsedMs(request) / 1000 })
-    // When the client is already gone, there is no further event.
+    // When the client is already gone, no further event follows.
     if (response.closed) report()
     else response.once('close', report)
   }
@@ -213,13 +213,13 @@ function notPercentEncoded(): ServiceError {
 
 function notServed(methods: readonly string[]): ServiceError {
   if (methods.length === 0) {
-    return new ServiceError('not_found', 'there is nothing at this path', {
-      hint: '/openapi.json says what there is',
+    return new ServiceError('not_found', 'this path does not exist', {
+      hint: '/openapi.json lists all paths',
     })
   }
   const allow = methods.join(', ')
-  return new ServiceError('method_not_allowed', `this path answers ${allow}`, {
-    hint: `send ${allow}; /openapi.json says what each does`,
+  return new ServiceError('method_not_allowed', `this path only accepts ${allow}`, {
+    hint: `use ${allow}; /openapi.json describes each method`,
     headers: { allow },
   })
 }
@@ -236,7 +236,7 @@ function internalError(): ServiceError {
 }
 
 const DATABASE_RETRY_SECONDS = 5
-const OUR_FAULT = 'try again in a moment; if it stays so, tell the operator the request_id'
+const OUR_FAULT = "try again in a moment; if the error persists, send the request_id to the gateway's admin"
 
 /** For answers that `send` does not send. */
 function rawHeaders(id: string): Record<string, string> {

@@ -1,5 +1,5 @@
-// Checks input against its declared schema: strictly, without coercion. It reports the first problem of each field, so
-// that a long list of wrong values costs no more than a short one (T-35).
+// Checks input against its declared schema: strictly, without coercion. Reports the first problem of each field only,
+// so that a long list of wrong values costs no more than a short one (T-35).
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { TObject, TSchema } from 'typebox'
@@ -7,13 +7,13 @@ import { type InvalidInput, ValidationError } from '../service-error.ts'
 
 export type InputPart = 'body' | 'query' | 'path'
 
-/** How many unknown fields a message names. */
+/** The number of unknown fields in a message. */
 const MAX_UNKNOWN = 5
 
-// The declared schemas are checked by a test: compiling the schema of schemas would be a fifth of the start.
+// A test checks the declared schemas: compiling the meta-schema would take a fifth of the start.
 const ajv = new Ajv2020({ allErrors: false, strict: false, verbose: true, messages: true, validateSchema: false })
 
-/** Compiled at the first use: most requests are to a few endpoints, and compiling all of them slows down the start. */
+/** Compiled at first use: most requests are to a few endpoints, and compiling all of them slows down the start. */
 function compiled(schema: TSchema): () => ValidateFunction {
   let check: ValidateFunction | undefined
   return () => {
@@ -34,7 +34,7 @@ export function validator(part: InputPart, schema: TSchema): (value: unknown) =>
     return firstProblem(ajv.compile(field), given, [part, name])
   }
 
-  /** Unknown fields are ignored, but one of them may be what is missing, under a wrong name. */
+  /** Unknown fields are ignored, but one of them may be a misspelled required field. */
   function missingText(value: object): string {
     const known = new Set(fields.map(([name]) => name))
     const unknown = Object.keys(value).filter((name) => !known.has(name))
@@ -61,8 +61,8 @@ function firstProblem(check: ValidateFunction, value: unknown, loc: InvalidInput
 }
 
 /**
- * How many values a body of this schema can hold, and as many again for fields that are unknown and ignored. A parser
- * that stops there is done in a few milliseconds, whatever the body is.
+ * How many values a body of this schema can have, plus as many for unknown fields. A parser that stops there ends in a
+ * few milliseconds, whatever the body is.
  */
 export function maxValues(schema: TSchema): number {
   return 2 * valuesOf(schema) + 100
@@ -74,7 +74,7 @@ function valuesOf(schema: TSchema): number {
   return 1 + inFields + (items ? maxItems * valuesOf(items) : 0)
 }
 
-/** A function that says what is wrong with a value, or null. */
+/** A function that returns the problem of a value, or null. */
 export function schemaCheck(schema: TSchema): (value: unknown) => string | null {
   const checkOf = compiled(schema)
   return (value) => {
@@ -109,7 +109,7 @@ function bounds({ minimum, maximum }: { minimum?: number; maximum?: number }): s
   return maximum === undefined ? '' : ` <= ${maximum}`
 }
 
-/** Throws for text that cannot be stored: PostgreSQL has no text with NUL, and a lone surrogate has no UTF-8. */
+/** Throws for text that cannot be stored: PostgreSQL text has no NUL, and a lone surrogate has no UTF-8. */
 export function requireStorableText(value: unknown, loc: [string, ...(string | number)[]]): void {
   if (isStorable(value)) return
   if (typeof value === 'string') {

@@ -1,4 +1,4 @@
-// A request as it arrived, which is what signatures are checked against.
+// A request as it arrived; signatures are checked against it.
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { parseQuery, type RawQuery } from './query.ts'
@@ -9,14 +9,14 @@ export interface WireRequest {
   /** Path and query, exactly as sent. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
-  /** Empty for routes that stream bytes, and until it is collected. */
+  /** Empty for routes that stream bytes, and until the body is collected. */
   readonly body: Uint8Array
-  /** Whether a body follows the headers, also when it is never read. */
+  /** Whether a body follows the headers, even if it is never read. */
   readonly hasBody: boolean
   readonly clientAddress: string
-  /** The body as it arrives, for routes that take bytes. */
+  /** The body as it arrives, for routes that accept bytes. */
   readonly stream: IncomingMessage
-  /** Reads the body where it may be long: nobody makes the service read it before the caller is known (T-11). */
+  /** Reads a body that may be long: unauthenticated callers must not make the service read it (T-11). */
   collect(maxBytes?: number): Promise<void>
 }
 
@@ -30,22 +30,22 @@ const NO_BYTES = new Uint8Array()
 type Collect = (stream: IncomingMessage, maxBytes?: number) => Promise<Uint8Array>
 type AddressOf = (stream: IncomingMessage) => string
 
-/** With what the service needs to answer it. Values that few operations need are computed on access. */
+/** The request, with what the service needs to answer it. Rarely used values are computed on access. */
 export class HttpRequest implements WireRequest {
   readonly id: string
   readonly stream: IncomingMessage
   readonly response: ServerResponse
-  /** Of a clock that never jumps. */
+  /** The time of a monotonic clock. */
   readonly startedAt = performance.now()
-  /** In the router's notation; null until there is a route. */
+  /** The path in the router's notation; null before routing. */
   route: string | null = null
   /** Extra headers on errors of the route. */
   errorHeaders: Readonly<Record<string, string>> | undefined = undefined
   params: Readonly<Record<string, string>> = {}
-  /** The text behind the question mark. */
+  /** The text after the question mark. */
   search = ''
   body: Uint8Array = NO_BYTES
-  /** Null where the body has been read already, or is left to the operation. */
+  /** Null when the body has been read already, or is left to the operation. */
   collectBody: Collect | null = null
   readonly #addressOf: AddressOf
 

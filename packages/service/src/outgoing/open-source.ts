@@ -1,4 +1,4 @@
-// Downloads a file from a URL that a caller has named: from public hosts only, over HTTPS, limited in time and bytes.
+// Downloads a file from a caller's URL: from public hosts only, over HTTPS, limited in time and bytes.
 
 import type { IncomingMessage } from 'node:http'
 import { finished, type Readable, Transform } from 'node:stream'
@@ -20,10 +20,10 @@ const GET: PublicRequest = {
 }
 
 export interface SourceOptions extends Connecting {
-  /** From the first lookup to the last byte. */
+  /** The time from the first lookup to the last byte. */
   deadlineMs?: number
   maxBytes?: number
-  /** Ends the download, also while the host is looked up. */
+  /** Ends the download, even during the lookup of the host. */
   signal?: AbortSignal
 }
 
@@ -33,7 +33,7 @@ export interface OpenedSource {
   /** As the source sends it: any text. */
   contentType: string | null
   size: number | null
-  /** After redirects, which may have put credentials into it. */
+  /** The URL after redirects, which may have added credentials to it. */
   finalUrl: string
 }
 
@@ -41,9 +41,9 @@ export interface OpenedSource {
 export async function openSource(sourceUrl: string, options: SourceOptions = {}): Promise<OpenedSource> {
   const { deadlineMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options
   const download = new AbortController()
-  const timedOut = new SourceError('timed_out', `the source did not arrive within ${deadlineMs / 1000} seconds`)
+  const timedOut = new SourceError('timed_out', `the download did not finish within ${deadlineMs / 1000} seconds`)
   const timer = setTimeout(() => download.abort(timedOut), deadlineMs)
-  const cancel = () => download.abort(new SourceError('cancelled', 'the source is no longer wanted'))
+  const cancel = () => download.abort(new SourceError('cancelled', 'the download was cancelled'))
   options.signal?.addEventListener('abort', cancel, { once: true })
   const close = () => {
     clearTimeout(timer)
@@ -75,22 +75,24 @@ async function followRedirects(first: URL, options: SourceOptions, signal: Abort
 }
 
 function redirectTarget(response: IncomingMessage, url: URL): URL {
-  // Node reads headers as Latin-1; what is not ASCII in this one is UTF-8.
+  // Node reads headers as Latin-1; bytes beyond ASCII in this one are UTF-8.
   const location = Buffer.from(response.headers.location ?? '', 'latin1').toString()
   if (!location || !URL.canParse(location, url.href))
-    throw new SourceError('bad_redirect', 'the source redirects to nowhere')
+    throw new SourceError('bad_redirect', 'the source redirects to an invalid address')
   return parseSourceUrl(location, url)
 }
 
-/** The size of the file, or null when only the end of the response shows it. Throws for a response that is not the file. */
+/**
+ * The size of the file, or null when only the end of the response shows it. Throws when the response is not the file.
+ */
 function sizeOf({ statusCode, headers }: IncomingMessage, maxBytes: number): number | null {
   const { 'content-encoding': encoding, 'transfer-encoding': transfer, 'content-length': length } = headers
-  if (statusCode !== 200) throw new SourceError('bad_status', `the source answers ${statusCode}, not 200`)
+  if (statusCode !== 200) throw new SourceError('bad_status', `the source returned the status ${statusCode}, not 200`)
   if ((encoding && encoding.toLowerCase() !== 'identity') || (transfer && transfer.toLowerCase() !== 'chunked'))
-    throw new SourceError('encoded', 'the source sends the file encoded, though asked not to')
-  // Such a file ends where the connection does, and Node takes a broken connection for the end.
+    throw new SourceError('encoded', 'the source sends the file in an encoding that was not requested')
+  // Such a file ends where the connection does, and Node treats a broken connection as the end.
   if (!transfer && length === undefined)
-    throw new SourceError('broken_off', 'the source does not say where the file ends')
+    throw new SourceError('broken_off', 'the source does not send the length of the file')
   const size = length === undefined ? null : Number(length)
   if (size !== null && size > maxBytes) throw tooLarge(maxBytes)
   return size
@@ -105,11 +107,11 @@ function readBody(response: IncomingMessage, maxBytes: number, signal: AbortSign
       else done(null, chunk)
     },
   })
-  // An error before anybody reads must not end the process; a later reader still gets it.
+  // An error before the first read must not end the process; a later reader still gets it.
   body.on('error', () => {})
   signal.addEventListener('abort', () => body.destroy(signal.reason), { once: true })
   finished(response, (cause) => {
-    if (cause) body.destroy(new SourceError('broken_off', 'the source broke off before the end of the file', cause))
+    if (cause) body.destroy(new SourceError('broken_off', 'the connection broke before the end of the file', cause))
   })
   return response.pipe(body)
 }

@@ -1,4 +1,4 @@
-// Posts a message to a URL that a caller has named: to public hosts only, over HTTPS, limited in time.
+// Posts a message to a caller's URL: to public hosts only, over HTTPS, limited in time.
 
 import type { IncomingMessage } from 'node:http'
 import {
@@ -18,11 +18,11 @@ export interface Message {
 }
 
 export interface PostOptions extends Connecting {
-  /** From the lookup to the end of the response. */
+  /** The time from the lookup to the end of the response. */
   deadlineMs?: number
 }
 
-/** The status of the response, whatever it is: redirects are not followed. Rejects only with `SourceError`. */
+/** Any status of the response: redirects are not followed. Rejects only with `SourceError`. */
 export async function post(target: string, { headers, body }: Message, options: PostOptions = {}): Promise<number> {
   const { deadlineMs = TIMEOUT_MS } = options
   const sending = new AbortController()
@@ -40,7 +40,7 @@ export async function post(target: string, { headers, body }: Message, options: 
   }
 }
 
-/** The status is known, so errors in the rest of the response do not matter, and too much of it is not read. */
+/** The status is known, so errors in the rest of the response do not matter, and a long rest is not read. */
 async function discardBody(response: IncomingMessage): Promise<void> {
   let received = 0
   try {

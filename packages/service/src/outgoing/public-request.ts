@@ -1,5 +1,5 @@
-// One HTTPS request to a host that a caller has named. The URL, the host's addresses and its certificate are checked
-// first, so that nobody can make the service talk to machines that are not public (T-08).
+// One HTTPS request to a caller's host. The URL, the host's addresses and its certificate are checked first, so that no
+// caller can make the service connect to machines that are not public (T-08).
 
 import type { LookupAddress } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
@@ -25,7 +25,7 @@ export type SourceFault =
   | 'broken_off'
   | 'cancelled'
 
-/** Why a source is not fetched. Callers may see the message, but not the cause, which may name addresses. */
+/** Why a source is not fetched. Callers may see the message, but not the cause, which may contain addresses. */
 export class SourceError extends Error {
   override name = 'SourceError'
   readonly reason: SourceFault
@@ -36,28 +36,28 @@ export class SourceError extends Error {
   }
 }
 
-/** Whether the URL itself is refused, so that trying again does not help. */
+/** Whether the URL itself is rejected, so that a retry does not help. */
 export function isBlocked({ reason }: SourceError): boolean {
   return reason === 'not_https' || reason === 'blocked_host' || reason === 'blocked_address'
 }
 
-/** The URL parser drops control characters and turns backslashes; other parsers find another host in such text. */
+/** The URL parser drops control characters and converts backslashes; other parsers find another host in such text. */
 const AMBIGUOUS = /[\p{Cc}\\]/u
 
-/** A URL that may be fetched as far as its text shows. The addresses of its host are checked later. */
+/** Parses a URL whose text may be fetched. The addresses of its host are checked later. */
 export function parseSourceUrl(text: string, base?: URL): URL {
   const url = AMBIGUOUS.test(text) ? null : URL.parse(text, base)
-  if (url?.protocol !== 'https:') throw new SourceError('not_https', 'only https:// URLs are fetched')
+  if (url?.protocol !== 'https:') throw new SourceError('not_https', 'the URL must begin with https://')
   if (url.username || url.password)
-    throw new SourceError('not_https', 'only https:// URLs without a user name and password are fetched')
-  if (!isWebPort(url.port)) throw new SourceError('blocked_host', 'only port 443 and ports from 1024 are fetched from')
+    throw new SourceError('not_https', 'the URL must not contain a user name or password')
+  if (!isWebPort(url.port)) throw new SourceError('blocked_host', 'the port must be 443, or 1024 or higher')
   const host = hostOf(url)
-  if (!isIP(host) && !mayBePublicName(host)) throw new SourceError('blocked_host', 'only public hosts are fetched from')
+  if (!isIP(host) && !mayBePublicName(host)) throw new SourceError('blocked_host', 'the host must be public')
   url.hash = ''
   return url
 }
 
-/** 443 is the default. The other low ports are of mail, names, shells: services that must not be sent our bytes. */
+/** 443 is the default. The other low ports belong to mail, DNS and shells: services that must not receive our bytes. */
 function isWebPort(port: string): boolean {
   return port === '' || Number(port) >= 1024
 }
@@ -67,7 +67,7 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** How to resolve names and connect. Only tests set all but the first, because their servers are on this machine. */
+/** How to resolve names and connect. Only tests set the other options, because their servers are on this machine. */
 export interface Connecting {
   resolve?: Resolve
   isPublic?: (address: string) => boolean
@@ -91,7 +91,7 @@ export async function requestPublicHost(
   return send(url, await resolvePublicHost(hostOf(url), options, signal), message, options, signal)
 }
 
-/** Why the host of a URL may not be asked. Null when it may, and when its addresses cannot be found out now. */
+/** Why the host of a URL is rejected. Null when it is accepted, and when its addresses cannot be determined now. */
 export async function targetProblem(text: string, options: Connecting, signal: AbortSignal): Promise<string | null> {
   try {
     await resolvePublicHost(hostOf(parseSourceUrl(text)), options, signal)
@@ -102,7 +102,7 @@ export async function targetProblem(text: string, options: Connecting, signal: A
   }
 }
 
-/** One address that is not public blocks the host: a mix of both is an attempt to make us try until we reach it. */
+/** One non-public address blocks the host: a mix of both is an attempt to make us try until we reach it. */
 async function resolvePublicHost(
   host: string,
   { resolve = createResolver(), isPublic = isPublicAddress }: Connecting,
@@ -113,7 +113,7 @@ async function resolvePublicHost(
     : await untilAborted(signal, resolve(host, signal))
   if (addresses.length === 0) throw unresolvable()
   if (!addresses.every(({ address }) => isPublic(address)))
-    throw new SourceError('blocked_address', 'only hosts whose addresses are all public are fetched from')
+    throw new SourceError('blocked_address', 'all addresses of the host must be public')
   return addresses
 }
 
@@ -124,7 +124,7 @@ function untilAborted(signal: AbortSignal, lookup: Promise<LookupAddress[]>): Pr
   })
 }
 
-/** A signal of a caller of this package may have any reason. */
+/** A caller's signal may have any reason. */
 function asSourceError(reason: unknown): SourceError {
   return reason instanceof SourceError ? reason : unresolvable(reason)
 }
@@ -134,7 +134,7 @@ function busy(cause: TooManyLookups): SourceError {
 }
 
 function unresolvable(cause?: unknown): SourceError {
-  return new SourceError('unresolvable', 'the host of the source is not known', cause)
+  return new SourceError('unresolvable', 'the host of the source cannot be resolved', cause)
 }
 
 /** Each address gets two seconds while there are others to try. */
@@ -143,7 +143,7 @@ const TRY_ALL: Pick<TcpSocketConnectOpts, 'autoSelectFamily' | 'autoSelectFamily
   autoSelectFamilyAttemptTimeout: 2_000,
 }
 
-/** Connects to the checked addresses: a second lookup of the name could give others. */
+/** Connects to the checked addresses: a second lookup of the name could return others. */
 function send(
   url: URL,
   addresses: LookupAddress[],
@@ -159,7 +159,7 @@ function send(
       method,
       headers: { ...headers, host: url.host },
       lookup: (_hostname, _options, done) => done(null, addresses),
-      // Stated, because an environment variable can change the default.
+      // Set explicitly, because an environment variable can change the default.
       rejectUnauthorized: true,
       signal,
       ...(ca && { ca }),
@@ -167,10 +167,10 @@ function send(
     })
     sent.once('socket', (socket) => {
       socket.once('connect', () => {
-        fault = ['tls_failed', 'the host of the source does not prove its name with a good certificate']
+        fault = ['tls_failed', 'the host of the source has no valid certificate']
       })
       socket.once('secureConnect', () => {
-        fault = ['unreachable', 'the host of the source gives no good HTTP answer']
+        fault = ['unreachable', 'the host of the source sent no valid HTTP response']
       })
     })
     sent.once('response', resolve)

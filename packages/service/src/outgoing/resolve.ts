@@ -1,13 +1,14 @@
-// Looks up host names that strangers choose. Node's own lookup waits in the thread pool that files and all other
-// connections of the process need, and cannot be cancelled. This one asks the name servers itself, within a deadline.
+// Resolves host names from untrusted input. Node's own lookup occupies the thread pool that files and all other
+// connections of the process need, and cannot be cancelled. This one queries the name servers itself, within a
+// deadline.
 
 import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 
 const TIMEOUT_MS = 5_000
-/** For one name server, before the next one is asked. */
+/** The time limit of one name server, before the next one is asked. */
 const SERVER_TIMEOUT_MS = 2_000
-/** Of this process at once. A lookup beyond these fails instead of waiting. */
+/** The limit of this process. A lookup beyond it fails instead of waiting. */
 const MAX_LOOKUPS = 100
 const NO_SUCH_RECORD = ['ENODATA', 'ENOTFOUND']
 
@@ -17,7 +18,7 @@ export class TooManyLookups extends Error {
 
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>
 
-/** Asks these name servers, or those of the system. Names of the hosts file are not known. */
+/** Queries these name servers, or those of the system. Ignores the hosts file. */
 export function createResolver(servers: readonly string[] = []): Resolve {
   let running = 0
   return async (hostname, callerSignal) => {
@@ -36,7 +37,7 @@ export function createResolver(servers: readonly string[] = []): Resolve {
   }
 }
 
-/** One family is enough, since many hosts and some name servers know only one. */
+/** One family is enough, because many hosts and some name servers know only one. */
 async function bothFamilies(resolver: Resolver, hostname: string): Promise<LookupAddress[]> {
   const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))

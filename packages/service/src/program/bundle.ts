@@ -1,6 +1,6 @@
-// Programs start from one bundled file instead of two thousand modules, which takes a quarter of the time. `npm start` and
-// `npm test` make the bundles of a checkout, `npm run build:production` those of a production tree. Without a bundle, or
-// after a change to its sources, a program runs from its sources.
+// Programs start from one bundled file instead of two thousand modules, which takes a quarter of the time. `npm start`
+// and `npm test` create the bundles of a checkout, `npm run build:production` those of a production tree. Without a
+// bundle, or after a change to its sources, a program runs from its sources.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -9,22 +9,22 @@ import { dirname, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
-/** Beside the code, so that only those who can change the code can write to it. */
+/** Beside the code, so that only users who can change the code can write to it. */
 const CACHE = `${ROOT}node_modules/.cache/svc`
 
-/** The newest bundle of a program, and what it was made of: all files that can change it. */
+/** The newest bundle of a program, with all files that can change it. */
 export interface Bundle {
   entry: string
   inputs: Record<string, FileState>
 }
 type FileState = [modifiedMs: number, bytes: number]
 
-/** As `import(program)`. */
+/** Like `import(program)`. */
 export async function importBundled<Program>(program: URL): Promise<Program> {
   return importProgram(program, bundleOf(program))
 }
 
-/** The file at which the bundle of a program starts. Null where it must run from its sources. */
+/** The entry file of a program's bundle. Null when it must run from its sources. */
 export function bundleOf(program: URL): string | null {
   const source = fileURLToPath(program)
   const built = `${ROOT}${builtFile(relative(ROOT, source))}`
@@ -32,12 +32,12 @@ export function bundleOf(program: URL): string | null {
   return freshBundle(bundleFolder(source))
 }
 
-/** Where a checkout keeps the bundles of a program. */
+/** The folder of a program's bundles in a checkout. */
 export function bundleFolder(source: string): string {
   return `${CACHE}/bundles/${createHash('sha256').update(source).digest('hex').slice(0, 16)}`
 }
 
-/** Where a production tree has the bundle of a program. Both are relative to their root. */
+/** The bundle of a program in a production tree. Both paths are relative to their root. */
 export function builtFile(source: string): string {
   return `built/${source.replaceAll('/', '-').replace(/\.ts$/, '')}.mjs`
 }
@@ -74,8 +74,8 @@ export function stateOf(file: string): FileState {
 }
 
 /**
- * Stack traces name the source files. Node can do this too, but reads all source maps at the start, which takes a sixth
- * of it.
+ * Makes stack traces name the source files. Node can do this too, but reads all source maps at the start, which takes a
+ * sixth of it.
  */
 function showSources(folder: string): void {
   const maps = new Map<string, SourceMap | null>()

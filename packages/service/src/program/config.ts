@@ -1,4 +1,5 @@
-// Settings of a service: declared in one table each, read from a record of variables. All problems are reported at once.
+// Settings of a service: declared in one table each, read from a record of variables. All problems are reported
+// together.
 
 import { Resolver } from 'node:dns'
 import { readFileSync, statSync } from 'node:fs'
@@ -8,23 +9,23 @@ import type { LogLevel } from './log.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** In the order in which an operator meets them. */
+/** In the order in which an admin meets them. */
 export const GROUPS = ['must set', 'should look at', 'providers', 'tuning'] as const
 
 export interface Setting {
   group: (typeof GROUPS)[number]
   /** One sentence. */
   help: string
-  /** The text that stands for an unset or empty variable. */
+  /** The default text of an unset or empty variable. */
   default?: string
-  /** A secret NAME may also be given as NAME_FILE, the name of a file that holds it. No problem quotes it. */
+  /** A secret NAME may also be given as NAME_FILE, the name of a file that contains it. No problem quotes it. */
   isSecret?: true
 }
 
 /** Every setting of a service by its name. */
 export type Settings = Readonly<Record<string, Setting>>
 
-/** What to write in place of settings that are gone: old name → the new one, and how to write its value. */
+/** Replacements of removed settings: old name → the new one, and how to write its value. */
 export type Renamed = Readonly<Record<string, string>>
 
 export class ConfigError extends Error {
@@ -42,7 +43,7 @@ export class SettingsReader {
   readonly #declared: Settings
   readonly #problems: string[] = []
   readonly #files = new Map<string, string | null>()
-  /** Whether settings are only looked at: then nothing is written, not even a development key. */
+  /** Whether settings are only checked: then nothing is written, not even a development key. */
   readonly isCheck: boolean
 
   constructor(variables: Variables, declared: Settings, renamed: Renamed = {}, { isCheck = false } = {}) {
@@ -77,7 +78,7 @@ export class SettingsReader {
     const variable = `${name}_FILE`
     const file = this.#variables[variable]
     if (text) {
-      if (file) this.problem(`${name} and ${variable} are both set: leave one of them out`)
+      if (file) this.problem(`${name} and ${variable} are both set: remove one of them`)
       return { text, variable: name }
     }
     return file ? { text: this.file(variable, file), variable } : null
@@ -92,7 +93,7 @@ export class SettingsReader {
     return text
   }
 
-  /** The entries of a list with commas between, without the spaces around them. */
+  /** The comma-separated entries of a list, trimmed. */
   list(name: string): string[] {
     return entriesOf(this.text(name))
   }
@@ -113,12 +114,12 @@ export class SettingsReader {
     return this.oneOf(name, ['true', 'false']) === 'true'
   }
 
-  /** `key=value` entries with commas between. A key that is not given has its default; `keys` are all that there are. */
+  /** Comma-separated `key=value` entries. A missing key has its default; `keys` are all known keys. */
   pairs<const K extends string>(name: string, keys: readonly K[]): Map<K, string[]> {
     return new Map([...this.#pairsOf(name, keys, this.defaultOf(name)), ...this.#pairsOf(name, keys, this.text(name))])
   }
 
-  /** A word, which may have `key=value` entries behind it. */
+  /** A word, optionally followed by `key=value` entries. */
   choice<const W extends string, const K extends string>(
     name: string,
     words: readonly W[],
@@ -138,7 +139,7 @@ export class SettingsReader {
       const key = keys.find((candidate) => candidate === entry.slice(0, at).trim())
       const value = entry.slice(at + 1).trim()
       if (key && value) pairs.set(key, [...(pairs.get(key) ?? []), value])
-      else this.problem(`${name} has ${isSecret ? 'an entry' : `"${entry}"`} that is none of ${formOf(keys)}`)
+      else this.problem(`${name} has ${isSecret ? 'an entry' : `"${entry}"`} that is not one of ${formOf(keys)}`)
     }
     return pairs
   }
@@ -161,7 +162,7 @@ export class SettingsReader {
     return [...new Set(this.#problems)]
   }
 
-  /** Throws one error that names every problem. */
+  /** Throws one error that lists every problem. */
   done(): void {
     if (this.#problems.length > 0) throw new ConfigError(this.problems())
   }
@@ -179,7 +180,7 @@ export interface Range {
   max: number
 }
 
-/** `what` names the setting, or the part of one. */
+/** `what` names the setting, or a part of it. */
 export function readInteger(settings: SettingsReader, what: string, text: string, { min, max }: Range): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (value >= min && value <= max) return value
@@ -197,20 +198,20 @@ function formOf(keys: readonly string[]): string {
 }
 
 export interface GivenSecret {
-  /** Null when the file cannot be read, which has been reported. */
+  /** Null when the file cannot be read; that problem is already reported. */
   text: string | null
-  /** The variable it came from. */
+  /** The variable that it came from. */
   variable: string
 }
 
 function readSecretFile(settings: SettingsReader, variable: string, name: string): string | null {
-  // In full: what cannot be read is often a name that was meant for another working directory.
+  // The full path: an unreadable name was often meant for another working directory.
   const file = resolve(name)
   try {
     if (isReadableByOthers(file)) settings.problem(`${variable} can be read by others: chmod 600 ${file}`)
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    // Then it is not a name, but the secret itself.
+    // A name this long is not a name but the secret itself.
     const isTooLong = (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG'
     const why = isTooLong ? 'write the name of a file, not what is in it' : (error as Error).message
     settings.problem(`${variable} cannot be read: ${why}`)
@@ -218,7 +219,7 @@ function readSecretFile(settings: SettingsReader, variable: string, name: string
   }
 }
 
-/** A group may read what belongs to another user: orchestrators hand secrets of root to a service by its group. */
+/** A group may read another user's file: orchestrators give root's secrets to a service through its group. */
 function isReadableByOthers(file: string): boolean {
   const { mode, uid } = statSync(file)
   const isOwn = uid === process.getuid?.()
@@ -230,24 +231,24 @@ export type Mode = 'development' | 'production'
 export interface HttpSettings {
   host: string
   port: number
-  /** The public address, which all URLs in responses begin with. */
+  /** The public address, with which all URLs in responses begin. */
   baseUrl: string
   trustedProxies: string[]
-  /** How many requests one process works on at once; 0 for no limit. */
+  /** The number of requests that one process runs at once; 0 for no limit. */
   maxRequestsAtOnce: number
 }
 
-/** Of every service that listens. */
+/** For every service that listens. */
 export const HTTP_SETTINGS = {
   BASE_URL: {
     group: 'must set',
-    help: 'Public address of this service, as in every URL that it returns; in development http://localhost and the port',
+    help: 'Public address of this service, the beginning of every URL that it returns; in development http://localhost and the port',
   },
   HOST: { group: 'should look at', default: '0.0.0.0', help: 'Address to listen on; npm start uses 127.0.0.1' },
   PORT: { group: 'should look at', help: 'Port to listen on' },
   TRUSTED_PROXIES: {
     group: 'should look at',
-    help: 'Proxies in front whose X-Forwarded-For is believed: addresses or networks (10.0.0.0/8), with commas between',
+    help: 'Reverse proxies whose X-Forwarded-For is trusted: addresses or networks (10.0.0.0/8), separated by commas',
   },
   MAX_REQUESTS_AT_ONCE: {
     group: 'tuning',
@@ -278,17 +279,17 @@ export function readLogSettings(settings: SettingsReader): { level: LogLevel } {
 export const DNS_SETTINGS = {
   DNS_SERVERS: {
     group: 'tuning',
-    help: 'Name servers that are asked for hosts that customers name: addresses, with commas between; those of the system when empty',
+    help: "Name servers that resolve hosts from customers' URLs: addresses, separated by commas; when empty, those of the system",
   },
 } as const satisfies Settings
 
-/** The name servers that are asked for hosts that customers name; empty for those of the system. */
+/** The name servers that resolve hosts from customers' URLs; empty for those of the system. */
 export function readDnsServers(settings: SettingsReader): string[] {
   const list = settings.list('DNS_SERVERS')
   try {
     new Resolver().setServers(list)
   } catch {
-    settings.problem('DNS_SERVERS must be addresses, each with or without a port, with commas between')
+    settings.problem('DNS_SERVERS must be addresses, each with or without a port, separated by commas')
   }
   return list
 }
@@ -311,6 +312,6 @@ function trustedProxies(settings: SettingsReader): string[] {
       (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32)))
     )
   }
-  if (!list.every(isNetwork)) settings.problem('TRUSTED_PROXIES must be addresses or networks with commas between')
+  if (!list.every(isNetwork)) settings.problem('TRUSTED_PROXIES must be addresses or networks, separated by commas')
   return list
 }

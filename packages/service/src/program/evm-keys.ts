@@ -1,4 +1,4 @@
-// A key of the EVM chain, from a variable or from the file that another names.
+// Keys of EVM chains, from a variable or from the file that its `_FILE` variable names.
 
 import { fromHex } from '@svc/protocol/bytes'
 import { evmAddressOf } from '@svc/protocol/keys'
@@ -9,7 +9,7 @@ export function readEvmKey(settings: SettingsReader, variable: string, isProduct
   const given = settings.secret(variable)
   if (!given || given.text === null) return null
   const key = parseEvmKey(given.text)
-  if (!key) settings.problem(`${given.variable} does not hold a key: 64 hex characters`)
+  if (!key) settings.problem(`${given.variable} does not contain a key: it must be 64 hex characters`)
   if (isProduction && key && isKnownToEverybody(key)) settings.problem(developmentKey(variable))
   return key
 }
@@ -23,7 +23,7 @@ function parseEvmKey(text: string): Uint8Array | null {
   }
 }
 
-/** How the keys of the development mnemonic begin that every EVM tool knows. */
+/** The first bytes of the development mnemonic's keys, which every EVM tool knows. */
 const MNEMONIC_KEYS = 'ac0974be 59c6995e 5de4111a 7c852118 47e179ec 8b3a350c 92db14e4 4bbbf85c dbda1821 2a871d07'
 
 function isKnownToEverybody(key: Uint8Array): boolean {

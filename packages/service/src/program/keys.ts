@@ -1,4 +1,4 @@
-// Private keys among the settings: given by value or by file, and in development made at first use.
+// Private keys in the settings: given by value or by file, and in development created at first use.
 
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ export interface WantedKey {
   mode: Mode
   dataDir: string
   variable: string
-  /** Names the file of a development key. */
+  /** The name of a development key's file. */
   name: string
 }
 
@@ -39,16 +39,16 @@ function parseSeed(
 ): Uint8Array | null {
   if (text === null) return null
   const seed = parseKeySeed(text)
-  if (!seed) settings.problem(`${variable} does not hold a key: 64 hex characters, or a wallet's keypair`)
+  if (!seed) settings.problem(`${variable} does not contain a key: it must be 64 hex characters or a wallet's keypair`)
   if (seed && isProduction && isDevelopmentSeed(seed)) settings.problem(developmentKey(variable))
   return seed
 }
 
 export function developmentKey(variable: string): string {
-  return `${variable} is a development key: anybody may have it. Make a new one for production`
+  return `${variable} is a development key, which anyone may have: create a new one for production`
 }
 
-/** One key for two purposes would let a signature of one kind pass for another. */
+/** With one key for two purposes, a signature of one kind could pass as another. */
 export function refuseSharedKeys(settings: SettingsReader, keys: [string, Uint8Array][]): void {
   for (const [i, [name, seed]] of keys.entries()) {
     for (const [otherName, other] of keys.slice(i + 1)) {
@@ -58,7 +58,9 @@ export function refuseSharedKeys(settings: SettingsReader, keys: [string, Uint8A
   }
 }
 
-/** A 32-byte seed from 64 hex characters, a wallet's JSON array of 64 bytes, or base58 of those; null for anything else. */
+/**
+ * A 32-byte seed from 64 hex characters, a wallet's JSON array of 64 bytes, or base58 of those; null for anything else.
+ */
 export function parseKeySeed(text: string): Uint8Array | null {
   const trimmed = text.trim()
   const seed = fromHex(trimmed.toLowerCase(), 32)
@@ -77,7 +79,7 @@ function fromJsonArray(text: string): Uint8Array | null {
   }
 }
 
-/** The second half must be the public key of the first: a pair that disagrees was damaged or mistyped. */
+/** The second half must be the public key of the first: a mismatched pair was damaged or mistyped. */
 function seedOfPair(pair: Uint8Array): Uint8Array | null {
   const seed = pair.slice(0, 32)
   return timingSafeEqual(ed25519Signer(seed).publicKey, pair.subarray(32)) ? seed : null
@@ -118,33 +120,33 @@ export function isDevelopmentSeed(seed: Uint8Array): boolean {
   return developmentMark(random).equals(seed.subarray(RANDOM_BYTES)) || KNOWN_SEEDS.some((known) => known.equals(seed))
 }
 
-/** The one of the data folder; where settings are only checked, one that is kept nowhere. */
+/** The key of the data folder; when settings are only checked, a temporary key. */
 export function developmentKeyFor(settings: SettingsReader, dataDir: string, name: string): Uint8Array {
   return settings.isCheck ? newDevelopmentSeed() : developmentSeed(resolve(dataDir, 'keys'), name)
 }
 
-/** The development key of this name under the folder, made at first use. */
+/** The development key of this name in the folder, created at first use. */
 export function developmentSeed(folder: string, name: string): Uint8Array {
   return seedIn(join(folder, `${name}.development.key`), newDevelopmentSeed)
 }
 
-/** The key in a file, which is made at first use. */
+/** The key in a file, which is created at first use. */
 export function seedIn(file: string, newSeed: () => Uint8Array = () => randomBytes(32)): Uint8Array {
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    // Under a name of its own first: other processes never see it half written.
+    // Written under a temporary name first: other processes never see an incomplete key.
     const draft = `${file}.${randomUUID()}`
     writeFileSync(draft, `${Buffer.from(newSeed()).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
     try {
       linkSync(draft, file)
     } catch (error) {
-      // Another process made it first: use that key.
+      // Another process created it first: use that key.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     } finally {
       rmSync(draft)
     }
   }
   const seed = parseKeySeed(readFileSync(file, 'utf8'))
-  if (!seed) throw new Error(`${file} does not hold a key: delete it to get a new one`)
+  if (!seed) throw new Error(`${file} does not contain a key: delete the file to get a new key`)
   return seed
 }

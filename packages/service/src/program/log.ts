@@ -1,13 +1,13 @@
-// Structured logs: one JSON object a line, without secrets.
+// Structured logs: one JSON object per line, without secrets.
 
 import { type Logger, pino } from 'pino'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 export interface LogOutput {
-  /** Written at once. */
+  /** Written immediately. */
   write(line: string): void
-  /** Written together with others, within a second. */
+  /** Written together with other lines, within a second. */
   writeSoon(line: string): void
   flush(): void
 }
@@ -32,12 +32,12 @@ export function createLog(level: LogLevel, output: LogOutput = standardOutput())
   return Object.assign(logger, { output })
 }
 
-/** Of errors of PostgreSQL: these quote rows. */
+/** Fields of PostgreSQL errors that quote rows. */
 const QUOTING = ['detail', 'where', 'internalQuery']
 
 /**
- * What libraries attach to their errors is left out: a connection to PostgreSQL has the key that cancels its queries, a
- * query has its values (T-12).
+ * Fields that libraries attach to their errors are omitted: a connection to PostgreSQL has the key that cancels its
+ * queries, and a query has its values (T-12).
  */
 function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)

@@ -1,8 +1,8 @@
-// What one of several processes of a service says to the one that started them, and asks of the others.
+// Messages between one of several processes of a service, the process that started it, and the other processes.
 
 import cluster from 'node:cluster'
 
-/** Answers of all processes, each with the place of its process: 1, 2, … */
+/** The answers of all processes, each with the number of its process: 1, 2, … */
 export type Answers = [place: number, answer: unknown][]
 
 export type ToProcess = 'stop' | { collect: number } | { ask: number; answers: Answers }
@@ -12,7 +12,10 @@ export const COLLECT_WITHIN_MS = 2000
 
 export interface ProcessGroup {
   isOneOfSeveral: boolean
-  /** Returns a function that calls `collect` in every process of the service. Of several, one where it fails is left out. */
+  /**
+   * Returns a function that calls `collect` in every process of the service. With several processes, failed ones are
+   * omitted.
+   */
   fromAll<Answer>(collect: () => Promise<Answer>): () => Promise<[place: number, answer: Answer][]>
 }
 
@@ -33,7 +36,8 @@ function oneOfSeveral(): ProcessGroup {
       const waiting = new Map<number, (answers: Answers) => void>()
       process.on('message', async (message: ToProcess) => {
         if (message === 'stop') return
-        if ('collect' in message) return say({ to: message.collect, answer: await collect().catch(() => undefined) })
+        if ('collect' in message)
+          return notifyStarter({ to: message.collect, answer: await collect().catch(() => undefined) })
         waiting.get(message.ask)?.(message.answers)
         waiting.delete(message.ask)
       })
@@ -42,7 +46,7 @@ function oneOfSeveral(): ProcessGroup {
         // Processes must not use each other's numbers.
         const ask = ++asks * 4_194_304 + process.pid
         waiting.set(ask, resolve)
-        say({ ask })
+        notifyStarter({ ask })
         return (await promise) as [number, Awaited<ReturnType<typeof collect>>][] // each answer is from `collect`
       }
     },
@@ -50,17 +54,20 @@ function oneOfSeveral(): ProcessGroup {
 }
 
 /** Tells the starting process, if there is one, that this process serves. */
-export function sayReady(url: string): void {
-  if (cluster.isWorker) say({ ready: url })
+export function reportReady(url: string): void {
+  if (cluster.isWorker) notifyStarter({ ready: url })
 }
 
-/** Resolves when the starting process asks for it. Called before anything else listens, which would miss it. */
-export function askedToStop(): Promise<void> {
+/**
+ * Resolves when the starting process requests a stop. Call it before anything else listens, which would miss the
+ * message.
+ */
+export function stopRequested(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   if (cluster.isWorker) process.on('message', (message: ToProcess) => message === 'stop' && resolve())
   return promise
 }
 
-function say(message: FromProcess): void {
+function notifyStarter(message: FromProcess): void {
   if (process.connected) process.send?.(message)
 }

@@ -1,5 +1,5 @@
-// Several processes of a service on one port, which share its connections. This is the process that starts them,
-// replaces those that end, writes one log, and passes on what they ask each other. See own-process.ts.
+// Several processes of a service on one port, which share its connections. This process starts them, replaces those
+// that end, writes one log, and forwards their questions to each other. See process-group.ts.
 
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import type { Log } from './log.ts'
 import { type Answers, COLLECT_WITHIN_MS, type FromProcess, type ToProcess } from './process-group.ts'
 import type { Running } from './run.ts'
 
-/** What the module of a program exports. */
+/** The exports of a program's module. */
 export interface Runnable {
   run(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface ProcessesOptions {
   /** A module that exports `run`. */
   program: URL
   count: number
-  /** Where they all listen: nobody else may. */
+  /** The shared address, which no other program may use. */
   address: Address
   /** Settings in addition to this process's environment. */
   variables?: Variables
@@ -37,17 +37,18 @@ interface Process {
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
-/** One that ran this long counts as well: its end is no sign that the next one fails, too. */
+/** A process that ran this long counts as successful: its end does not suggest that the next one fails, too. */
 const RAN_WELL_MS = 60_000
 
 /**
- * The first process starts alone: it migrates the database, and mistakes in the settings are reported once. Resolves as
- * soon as it serves; the others follow.
+ * The first process starts alone: it migrates the database, and mistakes in the settings are reported once. Resolves
+ * when it serves; the others follow.
  */
 export async function startProcesses(options: ProcessesOptions): Promise<Running> {
   const { program, count, address, log } = options
   const variables = { ...options.variables, PORT: String(await findPort(address)) }
-  // One for all: a process that is replaced after an update must not run, nor migrate to, other code than the rest.
+  // One bundle for all: a process that is replaced after an update must not run, nor migrate to, other code than the
+  // rest.
   const bundle = bundleOf(program)
   cluster.setupPrimary({
     exec: fileURLToPath(new URL('./run-program.ts', import.meta.url)),
@@ -92,7 +93,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Running
       if (stopping.signal.aborted) return
       const ranMs = performance.now() - startedAt
       pauseMs = ranMs >= RAN_WELL_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      log.error({ process: place, ...end, restart_in_ms: pauseMs }, 'a process ended, and another takes its place')
+      log.error({ process: place, ...end, restart_in_ms: pauseMs }, 'a process ended and is replaced')
       await setTimeout(pauseMs, null, { signal: stopping.signal }).catch(() => {})
     }
   }
@@ -126,7 +127,7 @@ function endOf(worker: Worker): Promise<End> {
   return promise
 }
 
-/** The URL at which a process serves. One that ends before has said why. */
+/** The URL at which a process serves. A process that ends earlier has logged the reason. */
 async function readiness({ worker, end }: Process): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   worker.on('message', (message: FromProcess) => 'ready' in message && resolve(message.ready))
@@ -148,12 +149,12 @@ function answerOf(worker: Worker, ask: number): Promise<unknown> {
   return promise.finally(() => worker.off('message', listen).off('exit', end))
 }
 
-/** To a process that may have died meanwhile. */
+/** The process may have died meanwhile. */
 function send(worker: Worker, message: ToProcess): void {
   if (worker.isConnected()) worker.send(message, () => {})
 }
 
-/** Whole lines only: those of two processes are never mixed. */
+/** Forwards whole lines only: lines of two processes are never mixed. */
 function forwardLines({ process: { stdout } }: Worker): void {
   let rest = ''
   stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,25 +1,25 @@
-// The life of a service's process: it starts, says so, and stops in order.
+// The life of a service's process: it starts, reports its address, and stops in order.
 
 import { flushCompileCache } from 'node:module'
 import { availableParallelism } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import type { Service } from '../http/service.ts'
 import { ConfigError } from './config.ts'
-import { askedToStop, sayReady } from './process-group.ts'
+import { reportReady, stopRequested } from './process-group.ts'
 
 export interface Running {
-  /** Where it serves. */
+  /** The URL at which it serves. */
   url: string
   stop(): Promise<void>
 }
 
 const STOP_WITHIN_MS = 30_000
-/** Node's own number of threads for files and hashes, whatever the machine. */
+/** Node's own number of threads for files and hashes, on any machine. */
 const MIN_THREADS = 4
 
 /**
- * Finishes requests in flight on SIGTERM and Ctrl-C. A second signal ends the process at once. `portVariables`: which
- * setting each port comes from, where a program has several.
+ * Finishes running requests on SIGTERM and Ctrl-C. A second signal ends the process immediately. `portVariables` maps
+ * each port to its setting, for programs with several.
  */
 export async function runUntilStopped(
   start: () => Promise<Running>,
@@ -27,7 +27,7 @@ export async function runUntilStopped(
 ): Promise<void> {
   // Read when the first of these threads is needed.
   process.env.UV_THREADPOOL_SIZE ??= String(Math.max(MIN_THREADS, availableParallelism()))
-  const asked = askedToStop()
+  const asked = stopRequested()
   let running: Running
   try {
     running = await start()
@@ -37,7 +37,7 @@ export async function runUntilStopped(
     console.error(advice(error, portVariables) ?? error)
     process.exit(1)
   }
-  sayReady(running.url)
+  reportReady(running.url)
   let isStopping = false
   const { close } = closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ err }) => {
     isStopping = true
@@ -49,7 +49,7 @@ export async function runUntilStopped(
   })
 }
 
-/** A sentence for errors that the operator can fix, where a stack trace would only hide it. */
+/** A sentence for errors that the admin can fix; a stack trace would only hide it. */
 function advice(error: unknown, portVariables: ReadonlyMap<number, string>): string | null {
   if (error instanceof ConfigError) return error.message
   const { name, message, code, port = 0 } = error as NodeJS.ErrnoException & { port?: number }
@@ -59,7 +59,7 @@ function advice(error: unknown, portVariables: ReadonlyMap<number, string>): str
     : null
 }
 
-/** Finishes requests in flight for up to `graceMs`. Node does not close connections that never sent a request. */
+/** Finishes running requests for up to `graceMs`. Node does not close connections that never sent a request. */
 export async function closeService(service: Service, { graceMs }: { graceMs: number }): Promise<void> {
   const timer = setTimeout(() => service.server.closeAllConnections(), graceMs)
   try {

@@ -1,5 +1,5 @@
-// The span that the code at hand works for. It follows promises and callbacks, so that a chain call deep inside an
-// operation finds the request that caused it. Without a tracer there never is one, and nothing is done.
+// The span of the running code. It follows promises and callbacks, so that a chain call deep inside an operation finds
+// the request that caused it. Without a tracer there is no span, and nothing is done.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Span, SpanOptions } from './span.ts'
@@ -26,13 +26,13 @@ export async function withSpan<T>(options: SpanOptions, work: () => Promise<T>):
   }
 }
 
-/** The active span for another process to go on with; null when nothing is traced. */
+/** The active span, for another process to continue; null when nothing is traced. */
 export function activeTraceparent(): string | null {
   const span = active.getStore()
   return span ? formatTraceparent(span) : null
 }
 
-/** The function, to be called later by others, as part of the span that is active now. */
+/** Wraps a function so that later calls belong to the span that is active now. */
 export function inActiveSpan<Args extends unknown[], Result>(
   work: (...args: Args) => Result,
 ): (...args: Args) => Result {
@@ -40,7 +40,7 @@ export function inActiveSpan<Args extends unknown[], Result>(
   return (...args) => run(work, ...args)
 }
 
-/** Its class: the text of an error may quote anything. */
+/** The error's class, because its text may quote anything. */
 export function errorType(error: unknown): string {
   return error instanceof Error ? error.constructor.name : 'unknown'
 }

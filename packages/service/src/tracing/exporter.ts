@@ -1,9 +1,9 @@
-// Sends finished spans to a collector: OTLP over HTTP, as JSON. A collector that is away costs spans, never requests.
+// Sends finished spans to a collector: OTLP over HTTP, as JSON. An unavailable collector costs spans, never requests.
 
 import type { Attributes, FinishedSpan, SpanOptions } from './span.ts'
 
 export interface ExporterOptions {
-  /** Of the collector; spans go to /v1/traces below it. */
+  /** The collector's URL; spans go to /v1/traces below it. */
   endpoint: string
   headers: Readonly<Record<string, string>>
   serviceName: string
@@ -17,7 +17,7 @@ export interface Exporter {
 
 const SEND_EVERY_MS = 2000
 const BATCH_SPANS = 512
-/** What waits at most; spans beyond it are dropped. */
+/** The largest number of waiting spans; further ones are dropped. */
 const MAX_WAITING = 8192
 const TIMEOUT_MS = 5000
 const COMPLAIN_EVERY_MS = 60_000

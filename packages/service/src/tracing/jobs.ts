@@ -1,4 +1,4 @@
-// Traces of a service's jobs: each goes on with the trace of the request that enqueued it.
+// Traces of a service's jobs: each continues the trace of the request that enqueued it.
 
 import type { JobTraces } from '@svc/database/queue/traced-jobs'
 import { activeTraceparent, inActiveSpan } from './active-span.ts'
@@ -8,7 +8,7 @@ export function jobTraces(tracer: Tracer): JobTraces {
   return {
     active: activeTraceparent,
 
-    /** What the job writes in the end, and the jobs that it adds then, belong to its span, too. */
+    /** The job's effect, and the jobs that it adds, belong to its span, too. */
     run({ kind, run, traceparent }, work) {
       const attributes = { 'messaging.operation.name': kind, 'svc.attempt': run.attempt }
       return tracer.resume({ name: `job ${kind}`, kind: 'consumer', attributes }, traceparent, async () =>

@@ -11,35 +11,35 @@ import type { Tracer } from './tracer.ts'
 export interface TracingConfig {
   endpoint: string
   serviceName: string
-  /** How many of all traces are recorded, from 0 to 1. */
+  /** The share of traces that are recorded, from 0 to 1. */
   ratio: number
 }
 
 export interface TracingSecrets {
-  /** What the collector wants to see, such as an access key. */
+  /** Headers for the collector, such as an access key. */
   collectorHeaders: Record<string, string>
 }
 
-/** The names are those of OpenTelemetry. */
+/** The names follow OpenTelemetry. */
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     group: 'tuning',
-    help: 'Collector that OpenTelemetry traces are sent to (OTLP over HTTP; /v1/traces is added); empty for no traces',
+    help: 'Collector for OpenTelemetry traces (OTLP over HTTP; /v1/traces is added); empty for no traces',
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     group: 'tuning',
     isSecret: true,
-    help: 'Headers that the collector wants: name=value with commas between, values percent-encoded',
+    help: 'Headers for the collector: name=value, separated by commas, with values percent-encoded',
   },
   OTEL_SERVICE_NAME: { group: 'tuning', help: 'Name of this service in traces' },
   OTEL_TRACES_SAMPLER_ARG: {
     group: 'tuning',
     default: '1',
-    help: "How many of all traces are recorded, from 0 to 1; a caller's traceparent is followed, but cannot raise this",
+    help: "The share of traces that are recorded, from 0 to 1; a caller's traceparent is followed, but cannot raise this",
   },
 } as const satisfies Settings
 
-/** Null where nothing is traced. */
+/** Null when nothing is traced. */
 export function readTracingSettings(settings: SettingsReader): [TracingConfig | null, TracingSecrets] {
   const endpoint = settings.url('OTEL_EXPORTER_OTLP_ENDPOINT')
   const config = { endpoint, serviceName: settings.text('OTEL_SERVICE_NAME'), ratio: readRatio(settings) }
@@ -53,15 +53,17 @@ function readRatio(settings: SettingsReader): number {
   return ratio
 }
 
-/** `name=value` with commas between, values percent-encoded. Never quoted: they are secrets. */
+/** Comma-separated `name=value` entries with percent-encoded values. Never quoted: they are secrets. */
 function readHeaders(settings: SettingsReader): Record<string, string> {
   const entries = settings.list('OTEL_EXPORTER_OTLP_HEADERS')
-  // With the first `Headers` Node loads its client for HTTP, which takes time and memory at the start of every service.
+  // The first `Headers` makes Node load its HTTP client, which takes time and memory at the start of every service.
   if (entries.length === 0) return {}
   try {
     return Object.fromEntries(new Headers(entries.map(readHeader)))
   } catch {
-    settings.problem('OTEL_EXPORTER_OTLP_HEADERS must be name=value with commas between, with values percent-encoded')
+    settings.problem(
+      'OTEL_EXPORTER_OTLP_HEADERS must be name=value entries, separated by commas, with values percent-encoded',
+    )
     return {}
   }
 }
@@ -71,7 +73,7 @@ function readHeader(entry: string): [name: string, value: string] {
   return [name.trim(), decodeURIComponent(value.join('=').trim())]
 }
 
-/** Loads the tracer only where it is needed. */
+/** Loads the tracer only when it is needed. */
 export async function openTracer(
   config: TracingConfig | null,
   { collectorHeaders }: TracingSecrets,
@@ -82,10 +84,10 @@ export async function openTracer(
   return createTracer({ ...config, headers: collectorHeaders, log })
 }
 
-/** Asked by machines every few seconds. */
+/** Paths that machines request every few seconds. */
 const UNTRACED = /^\/(health|metrics)/
 
-/** The handler of a route, with a span around it that ends when the last byte is sent. */
+/** The handler of a route, with a span that ends when the last byte is sent. */
 export function tracedHandler(tracer: Tracer, { path, handle }: Route): Route['handle'] {
   if (UNTRACED.test(path)) return handle
   const route = routerPath(path)

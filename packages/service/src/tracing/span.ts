@@ -1,11 +1,11 @@
-// A span: one piece of work, when it began and ended, and which other caused it.
+// A span: one piece of work, its start and end, and the span that caused it.
 
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 
 /**
- * All that a span may say (T-12). Receipt ids, tokens, names, addresses with keys and texts of errors open or quote
- * something, so there is no attribute that could hold them.
+ * All attributes of a span (T-12). Receipt ids, tokens, names, addresses with keys and error texts open or quote
+ * something, so no attribute can contain them.
  */
 export interface Attributes {
   'http.request.method'?: string
@@ -13,7 +13,7 @@ export interface Attributes {
   'http.route'?: string
   'http.response.status_code'?: number
   'messaging.operation.name'?: string
-  /** Which run of a job this is. */
+  /** The number of the job's run. */
   'svc.attempt'?: number
   'rpc.system'?: 'jsonrpc'
   'rpc.method'?: string
@@ -46,7 +46,7 @@ export interface FinishedSpan extends SpanOptions, TraceContext {
 
 export interface Span extends TraceContext {
   child(options: SpanOptions): Span
-  /** Ends it; a second call does nothing. */
+  /** Ends the span; a second call does nothing. */
   end(attributes?: Attributes, outcome?: { isFailed: boolean }): void
 }
 

@@ -6,19 +6,19 @@ import { type Span, type SpanOptions, startSpan } from './span.ts'
 import { parseTraceparent } from './traceparent.ts'
 
 export interface TracerOptions extends ExporterOptions {
-  /** How many of all traces are recorded, from 0 to 1. */
+  /** The share of traces that are recorded, from 0 to 1. */
   ratio: number
 }
 
 export interface Tracer {
   /**
-   * A span that goes on with a trace of the caller, or begins one. Null when it is not recorded. A caller can ask not to
-   * be recorded, but not to be: the draw is ours, and does not depend on the id that they chose.
+   * A span that continues a trace of the caller, or begins one. Null when it is not recorded. A caller can opt out of
+   * recording, but not opt in: the draw is ours, and does not depend on the caller's id.
    */
   begin(options: SpanOptions, traceparent: string | undefined, startedAt?: number): Span | null
-  /** Goes on with a trace that was recorded before, in this process or another one of ours. */
+  /** Continues a trace that was recorded before, in this process or another one of ours. */
   resume<T>(options: SpanOptions, traceparent: string, work: () => Promise<T>): Promise<T>
-  /** Sends what is left, for a few seconds at most. */
+  /** Sends the remaining spans, for a few seconds at most. */
   stop(): Promise<void>
 }
 

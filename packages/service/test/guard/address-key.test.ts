@@ -26,6 +26,6 @@ it.each([
   '2001:db8::1::2',
   '::1%a]/b',
   'x'.repeat(99),
-])('T-10 %j is no address, and shares one limit with all such text', (text) => {
+])('T-10 %j is not an address, and shares one limit with all such text', (text) => {
   expect(addressKey(text)).toBe(addressKey('no address'))
 })

@@ -14,7 +14,7 @@ function accepts(mode: 'production' | 'development', aud: unknown): boolean {
   }
 }
 
-it('T-55 an envelope is for a service by its own address, however that is written', () => {
+it("T-55 an envelope for the service's own address is accepted in any spelling", () => {
   for (const aud of [own, `${own}/`, 'HTTPS://GATEWAY.example:443/storage'])
     expect(accepts('production', aud), aud).toBe(true)
 })
@@ -34,7 +34,7 @@ it.each([
   for (const mode of ['production', 'development'] as const) expect(accepts(mode, aud)).toBe(false)
 })
 
-it('T-55 only a service in development takes addresses of its own machine and network', () => {
+it('T-55 only a service in development accepts addresses of its own machine and network', () => {
   for (const aud of ['http://localhost:8402', 'http://127.0.0.1:9', 'http://[::1]:8402', 'http://gateway:80']) {
     expect(accepts('development', aud), aud).toBe(true)
     expect(accepts('production', aud), aud).toBe(false)

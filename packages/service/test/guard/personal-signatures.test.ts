@@ -8,7 +8,7 @@ const key = (byte: number) => new Uint8Array(32).fill(byte)
 const address = evmAddressOf(key(1))
 
 describe('signatures of EVM owners', () => {
-  it('ENV-03 are judged the same before and after the key of the owner is kept', () => {
+  it("ENV-03 have the same verdict before and after the owner's key is cached", () => {
     const isSignedBy = createPersonalCheck()
     for (let i = 0; i < 12; i++) {
       const message = utf8(`request ${i}`)
@@ -22,7 +22,7 @@ describe('signatures of EVM owners', () => {
     }
   })
 
-  it('ENV-03 are checked in a thread, each question answered by its own answer', async () => {
+  it('ENV-03 are checked in a thread, which answers each question separately', async () => {
     const ask = createEip191Verifier()
     const questions = Array.from({ length: 10 }, (_, i) => {
       const message = utf8(`request ${i}`)

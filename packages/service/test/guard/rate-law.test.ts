@@ -32,7 +32,7 @@ function createBuckets() {
 }
 
 forEachDatabaseInGate('a rate limiter under any load', (database) => {
-  it('T-10 admits what a token bucket admits, whichever replica is asked', async () => {
+  it('T-10 admits the same calls as a token bucket, on any replica', async () => {
     const opened = await database.open<RateTables>(rateMigrations)
     let time = 1_800_000_000_000
     const replicas = [1, 2].map(() => createRateLimiter({ database: opened, now: () => time }))

@@ -36,21 +36,18 @@ forEachDatabaseInGate('a rate limiter', (database) => {
     }
   })
 
-  it.each([1, 7, 60, 100, 1000, 70_000])(
-    'T-10 sends a Retry-After that is right to the second at %i a minute',
-    async (perMinute) => {
-      await limiter.take({ key, perMinute, cost: perMinute })
-      for (const cost of new Set([1, Math.ceil(perMinute / 3), perMinute])) {
-        time = START
-        const wait = await retryAfter(limiter.take({ key, perMinute, cost }))
-        expect(wait).toBe(Math.max(1, Math.ceil((cost * Math.ceil(60_000 / perMinute)) / 1000)))
-        time = START + (wait - 1) * 1000
-        expect(await retryAfter(newLimiter().take({ key, perMinute, cost }))).toBe(1)
-      }
-      time += 1000
-      await limiter.take({ key, perMinute, cost: perMinute })
-    },
-  )
+  it.each([1, 7, 60, 100, 1000, 70_000])('T-10 sends an exact Retry-After at %i a minute', async (perMinute) => {
+    await limiter.take({ key, perMinute, cost: perMinute })
+    for (const cost of new Set([1, Math.ceil(perMinute / 3), perMinute])) {
+      time = START
+      const wait = await retryAfter(limiter.take({ key, perMinute, cost }))
+      expect(wait).toBe(Math.max(1, Math.ceil((cost * Math.ceil(60_000 / perMinute)) / 1000)))
+      time = START + (wait - 1) * 1000
+      expect(await retryAfter(newLimiter().take({ key, perMinute, cost }))).toBe(1)
+    }
+    time += 1000
+    await limiter.take({ key, perMinute, cost: perMinute })
+  })
 
   it('T-10 reports the limit and the wait, and nothing about the key', async () => {
     await limiter.take({ key, perMinute: 2, cost: 2 })
@@ -59,7 +56,7 @@ forEachDatabaseInGate('a rate limiter', (database) => {
     expect(refusal.headers).toEqual({ 'retry-after': '30' })
     expect(refusal.body('r')).toEqual({
       error: 'RATE_LIMITED',
-      message: 'the limit is 2 a minute, and it is used up',
+      message: 'the limit of 2 a minute is used up',
       hint: 'try again in 30 s',
       details: { limit_per_minute: 2, retry_after_seconds: 30 },
       request_id: 'r',
@@ -77,7 +74,7 @@ forEachDatabaseInGate('a rate limiter', (database) => {
     expect(await retryAfter(newLimiter().take(large, small))).toBe(20)
   })
 
-  it('T-10 counts a key twice that one call asks for twice', async () => {
+  it('T-10 counts a key twice when one call asks for it twice', async () => {
     const ask = { key, perMinute: 3 }
     await limiter.take(ask, ask)
     expect(await retryAfter(limiter.take(ask, ask))).toBe(20)
@@ -94,13 +91,13 @@ forEachDatabaseInGate('a rate limiter', (database) => {
     expect(await countAdmitted(takes(1, 100))).toBe(0)
   })
 
-  it('T-10 refuses a cost above the limit for good, and takes nothing', async () => {
+  it('T-10 rejects a cost above the limit permanently, and takes nothing', async () => {
     const other = { key: `${key} other`, perMinute: 1 }
     const refusal = await refusalOf(limiter.take(other, { key, perMinute: 10, cost: 11 }))
     expect(refusal.code).toBe('RATE_LIMITED')
     expect(refusal.message).toContain('11 of a limit of 10')
     expect(refusal.body('r')).toMatchObject({
-      hint: 'ask for at most 10 at once',
+      hint: 'request at most 10 at once',
       details: { limit_per_minute: 10, cost: 11 },
     })
     expect(refusal.headers).toEqual({})
@@ -108,13 +105,13 @@ forEachDatabaseInGate('a rate limiter', (database) => {
   })
 
   it.each([{ perMinute: -1 }, { perMinute: 0.5 }, { perMinute: 10, cost: -1 }, { perMinute: 10, cost: Number.NaN }])(
-    'T-10 refuses to count %j',
+    'T-10 rejects the cost %j',
     async (ask) => {
       await expect(limiter.take({ key, ...ask })).rejects.toThrow(RangeError)
     },
   )
 
-  it('T-10 admits again within two minutes when the clock is set back a little, and at once when it is set back far', async () => {
+  it('T-10 admits again within two minutes when the clock is set back a little, and immediately when it is set back far', async () => {
     expect(await countAdmitted(takes(100, 60))).toBe(60)
     time -= 50_000
     const wait = await retryAfter(limiter.take({ key, perMinute: 60 }))

@@ -6,7 +6,7 @@ import { createRateLimiter, type RateLimiter } from '../../src/guard/rate-limite
 import type { RateTables } from '../../src/guard/rate-store.ts'
 import { countAdmitted, rateMigrations, refusalOf } from './rate-tables.ts'
 
-forEachDatabaseInGate('a rate limiter whose database is gone', (database) => {
+forEachDatabaseInGate('a rate limiter without its database', (database) => {
   let opened: Database<RateTables>
   let time: number
   let limiter: RateLimiter
@@ -19,7 +19,7 @@ forEachDatabaseInGate('a rate limiter whose database is gone', (database) => {
   const breakDatabase = () => writable(opened.db).schema.alterTable('rate_limits').renameTo('gone').execute()
   const repairDatabase = () => writable(opened.db).schema.alterTable('gone').renameTo('rate_limits').execute()
 
-  it('T-10 still refuses a key that it knows to be over the limit, until its time has come', async () => {
+  it('T-10 still rejects a key that it knows to be over the limit, until the limit is available again', async () => {
     const ask = { key: 'known', perMinute: 60 }
     await limiter.take({ ...ask, cost: 60 })
     await refusalOf(limiter.take(ask))
@@ -33,7 +33,7 @@ forEachDatabaseInGate('a rate limiter whose database is gone', (database) => {
     expect((await refusalOf(limiter.take(ask))).code).toBe('RATE_LIMITED')
   })
 
-  it('T-10 admits nobody, and counts and caches nothing', async () => {
+  it('T-10 admits no caller, and counts and caches nothing', async () => {
     await breakDatabase()
     const takes = Array.from({ length: 20 }, () => limiter.take({ key: 'unlucky', perMinute: 10 }))
     const outcomes = await Promise.allSettled(takes)

@@ -15,7 +15,7 @@ forEachDatabaseInGate('the stored rate limits', (database) => {
 
   const all = () => opened.db.selectFrom('rate_limits').selectAll().orderBy('key').execute()
 
-  it('T-10 are deleted once their time has passed, however many there are', async () => {
+  it('T-10 are deleted once they have expired, in any number', async () => {
     const keys = Array.from({ length: 2500 }, (_, i) => `${i}`.padStart(32, '0'))
     await opened.commit((tx) => setTats(tx, new Map(keys.map((key, i) => [key, i]))))
     await deletePastTats(opened.db, opened.commit, 2397)

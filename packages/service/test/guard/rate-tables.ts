@@ -1,4 +1,4 @@
-// For tests: the table of the rate limits, and how many of many takes were admitted.
+// For tests: the table of the rate limits, and a count of the admitted takes.
 
 import type { Migrations } from '@svc/database/migrate'
 import { ServiceError } from '../../src/service-error.ts'
@@ -31,5 +31,5 @@ export async function countAdmitted(takes: readonly Promise<void>[]): Promise<nu
 export async function refusalOf(verification: Promise<unknown>): Promise<ServiceError> {
   const error = await verification.catch((error: unknown) => error)
   if (error instanceof ServiceError) return error
-  throw new Error('there was no refusal', { cause: error })
+  throw new Error('there was no rejection', { cause: error })
 }

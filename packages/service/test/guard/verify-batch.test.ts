@@ -6,7 +6,7 @@ import { createVerify } from '../../src/guard/verify-batch.ts'
 const signer = ed25519Signer(new Uint8Array(32).fill(1))
 const key = ed25519PublicKey(signer.publicKey) as Ed25519Verifier
 
-it('ENV-02 ENV-17 of signatures that are verified together, each has its own verdict', async () => {
+it('ENV-02 ENV-17 signatures that are verified together each have their own verdict', async () => {
   const verify = createVerify()
   const verdicts = await Promise.all(
     Array.from({ length: 70 }, (_, i) => {
@@ -18,7 +18,7 @@ it('ENV-02 ENV-17 of signatures that are verified together, each has its own ver
   expect(verdicts).toEqual(Array.from({ length: 70 }, (_, i) => i % 3 !== 0))
 })
 
-it('ENV-17 a signature of a wrong length is refused among others and alone', async () => {
+it('ENV-17 a signature of a wrong length is rejected among others and alone', async () => {
   const verify = createVerify()
   const message = utf8('request')
   const good = { key, message, signature: signer.sign(message) }

@@ -15,7 +15,7 @@ import { GET, OK, POST } from './service.ts'
 
 type Release = () => void
 
-/** An admission whose clock and turns the test moves. */
+/** An admission whose clock and turns the test controls. */
 function startAdmission(max: number) {
   let time = 0
   const [loops, turns]: [(() => void)[], (() => void)[]] = [[], []]
@@ -31,7 +31,7 @@ function startAdmission(max: number) {
   const comeRound = () => {
     for (const done of loops.splice(0)) done()
   }
-  /** Requests that come together, each of which takes some time to begin with. */
+  /** Requests that arrive together, each of which takes some time to start. */
   const ask = (requests: number, eachMs: number, begun: (release: Release) => void) => {
     for (let i = 0; i < requests; i++) {
       admit((release) => {
@@ -42,9 +42,9 @@ function startAdmission(max: number) {
       })
     }
   }
-  /** The same; they are answered at once. */
+  /** The same, with requests that are answered immediately. */
   const answer = (requests: number, eachMs: number) => ask(requests, eachMs, (release) => release())
-  /** Requests that come together, and a database whose turn comes some time later; returns those that were taken. */
+  /** Requests that arrive together, and a database that answers some time later; returns the accepted requests. */
   const turn = (ms: number, requests: number): Release[] => {
     const taken: Release[] = []
     ask(requests, 0, (release) => taken.push(release))
@@ -53,7 +53,7 @@ function startAdmission(max: number) {
     comeRound()
     return taken
   }
-  /** The loop comes round until nobody waits. */
+  /** Advances the loop until no request waits. */
   const settle = () => {
     while (loops.length > 0) comeRound()
   }
@@ -61,7 +61,7 @@ function startAdmission(max: number) {
 }
 
 describe('admission', () => {
-  it('T-89 takes as many requests at once as there may be, and more when some are answered', () => {
+  it('T-89 accepts requests up to the maximum, and more when some are answered', () => {
     const { turn } = startAdmission(10)
     const taken = turn(1, 12)
     expect(taken).toHaveLength(10)
@@ -70,27 +70,27 @@ describe('admission', () => {
     expect(turn(1, 5)).toHaveLength(3)
   })
 
-  it('T-89 requests that wait for somebody else count for a second only', () => {
+  it('T-89 requests that wait for another service count for one second only', () => {
     const { turn, pass } = startAdmission(10)
     const waiting = turn(1, 10)
     expect(turn(1, 1)).toHaveLength(0)
     pass(1100)
     const next = turn(1, 12)
     expect(next).toHaveLength(10)
-    // Answered much later, they free no place of others.
+    // Answered much later, they do not free the slots of others.
     for (const release of waiting) release()
     expect(turn(1, 1)).toHaveLength(0)
     for (const release of next) release()
     expect(turn(1, 12)).toHaveLength(10)
   })
 
-  it('T-89 a turn of the event loop begins with what it reaches in 5 ms, in the order of arrival', () => {
+  it('T-89 a turn of the event loop starts requests for 5 ms, in the order of arrival', () => {
     const { answer, comeRound, counts } = startAdmission(200)
     answer(10, 2)
     expect(counts.taken).toBe(3)
     comeRound()
     expect(counts.taken).toBe(6)
-    // Whoever comes later stands behind those that wait.
+    // A later request queues behind the waiting ones.
     answer(1, 2)
     expect(counts.taken).toBe(6)
     comeRound()
@@ -98,20 +98,20 @@ describe('admission', () => {
     expect(counts).toEqual({ taken: 11, refused: 0 })
   })
 
-  it('T-89 refuses those that waited long while everybody does, and nobody once it is quick again', () => {
+  it('T-89 rejects requests that waited long while all do, and none once waits are short again', () => {
     const { answer, pass, comeRound, settle, counts } = startAdmission(200)
-    // A burst that is worked off refuses nobody.
+    // A burst that is worked off causes no rejection.
     answer(90, 1)
     settle()
     expect(counts).toEqual({ taken: 90, refused: 0 })
-    // Twice as many as can be served: 10 come in each turn, which reaches 5.
+    // Twice as many as can be served: 10 arrive in each turn, which starts 5.
     pass(1000)
     for (let i = 0; i < 400; i++) {
       answer(10, 1)
       comeRound()
     }
     expect(counts.refused).toBeGreaterThan(1000)
-    // It works all the time, and those that wait are few.
+    // The process is always busy, and few requests wait.
     expect(counts.taken).toBeGreaterThan(1900)
     const standing = 90 + 4000 - counts.taken - counts.refused
     expect(standing).toBeLessThan(40)
@@ -126,7 +126,7 @@ describe('admission', () => {
     expect(counts.refused).toBe(refused)
   })
 
-  it('T-89 has fewer under way, but never less than 32, or 6 of a crowd, while every turn of the database is long', () => {
+  it('T-89 runs fewer requests, but at least 32, or 6 in a crowd, while every turn of the database is long', () => {
     const { turn } = startAdmission(200)
     for (const release of turn(1, 1)) release()
     const takenIn = (ms: number, requests: number) => {
@@ -140,15 +140,15 @@ describe('admission', () => {
     const behind = times(30, 1010, 60)
     expect(behind.at(-1)).toBe(32)
     expect(behind).toEqual(behind.toSorted((a, b) => b - a))
-    // More are refused at the same time than clients that wait before they ask again.
+    // More requests are rejected at once than by clients that wait before they retry.
     expect(times(30, 110, 100).at(-1)).toBe(6)
     expect(times(30, 1010, 60).at(-1)).toBe(32)
-    // One short turn among long ones is enough to say that there is no queue.
+    // One short turn among long ones shows that there is no queue.
     const recovering = Array.from({ length: 120 }, (_, i) => takenIn(i % 2 === 0 ? 1 : 55, 100))
     expect(recovering.at(-1)).toBe(100)
   })
 
-  it('T-89 a database that is far away is not taken for a busy one', () => {
+  it('T-89 a distant database does not count as a busy one', () => {
     const { turn } = startAdmission(200)
     const takenIn = (ms: number) => {
       const taken = turn(ms, 90)
@@ -163,8 +163,8 @@ describe('admission', () => {
 const take = endpoint({ ...POST, name: 'take', path: '/take', body: Type.Object({}), responses: OK })
 const live = endpoint({ ...GET, name: 'live', path: '/health/live', responses: OK })
 
-describe('a service that takes no more requests', () => {
-  it('T-89 answers 503 with Retry-After at once on a connection that stays good, and still says that it is alive', async () => {
+describe('a service that accepts no more requests', () => {
+  it('T-89 answers 503 with Retry-After immediately on a reusable connection, and still answers health checks', async () => {
     let [isFull, released, shed] = [false, 0, 0]
     const release = () => {
       released++
@@ -201,7 +201,7 @@ describe('a service that takes no more requests', () => {
     expect(refused.body).toMatchObject({ error: 'overloaded', docs_url: 'http://here/errors/overloaded' })
     expect((refused.body as ErrorBody).request_id).toBe(refused.headers['x-request-id'])
     expect(await post('{}', agent)).toMatchObject({ status: 503, port: refused.port })
-    // A large body is not read for nothing.
+    // A large body of a rejected request is not read.
     expect((await post(JSON.stringify({ a: 'a'.repeat(70_000) }))).headers.connection).toBe('close')
     expect((await fetch(`${url}/health/live`)).status).toBe(200)
     expect([shed, released]).toEqual([3, 1])

@@ -33,7 +33,7 @@ const service = useTestService(
     )
   },
   {
-    strangers: {
+    badBodyLimit: {
       refuseExhausted() {
         if (isExhausted) throw new ServiceError('RATE_LIMITED', 'later')
       },
@@ -62,7 +62,7 @@ async function post(body: string, path = '/order'): Promise<{ status: number; bo
   return { status: response.status, body: (await response.json()) as Refusal }
 }
 
-it('T-35 a body that says it is too long is refused before it is sent', async () => {
+it('T-35 a body whose declared length is too large is rejected before it is sent', async () => {
   expect(await service.answerTo('POST /order HTTP/1.1\r\nHost: x\r\nContent-Length: 8193\r\n\r\n')).toMatch(
     /^HTTP\/1\.1 413 .*"error":"body_too_large".*"max_bytes":8192/s,
   )
@@ -76,7 +76,7 @@ it('T-35 a body with many more values than the endpoint can use is not read to i
   expect(body.message).toMatch(/more than \d+ values/)
 })
 
-it('T-35 GEN-08 every field that is wrong is named once, however many of its values are wrong', async () => {
+it('T-35 GEN-08 every wrong field is named once, for any number of wrong values', async () => {
   const { body } = await post(`{"units":0,"tags":[${'1,'.repeat(40)}1],"file":{}}`)
   expect(body.detail.map(({ loc }) => loc)).toEqual([
     ['body', 'units'],
@@ -97,13 +97,13 @@ it('T-35 long texts of the client are not repeated, and long lists of problems a
   expect(many.message).toMatch(/; and 980 more$/)
 })
 
-it('T-35 a stranger over the limit is refused before the body is parsed', async () => {
+it('T-35 an unauthenticated caller over the limit is rejected before the body is parsed', async () => {
   isExhausted = true
   expect((await post('not JSON')).status).toBe(429)
   expect(counted).toBe(0)
 })
 
-it('T-35 bodies that cannot be used count, and those of known callers do not', async () => {
+it('T-35 unusable bodies count, except those of known callers', async () => {
   expect((await post('not JSON')).status).toBe(422)
   expect((await post('{"units":0}')).status).toBe(422)
   expect(counted).toBe(2)

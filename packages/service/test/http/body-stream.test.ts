@@ -14,7 +14,7 @@ import { bytesEndpoint, readUntil, useTestService } from './service.ts'
 const MAX = 1_000_000
 const MEBIBYTE = 1_048_576
 
-/** What the next request does. */
+/** The behaviour of the next request. */
 let operation: (wire: WireRequest) => Promise<number>
 
 const service = useTestService((routes) => {
@@ -26,7 +26,7 @@ const chunked = 'PUT /bytes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\
 const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`
 const announced = (length: number) => `PUT /bytes HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`
 
-/** The length or error code that a stream ends with; listens only from this call on. */
+/** The length or error code with which a stream ends; listens only from this call on. */
 async function outcome(body: Readable): Promise<unknown> {
   return buffer(body).then(
     (bytes) => bytes.length,
@@ -35,7 +35,7 @@ async function outcome(body: Readable): Promise<unknown> {
 }
 
 describe('a body that arrives', () => {
-  it('T-11 is read whole and in order, however it is split', async () => {
+  it('T-11 is read completely and in order, however it is split', async () => {
     let received = ''
     operation = async (wire) => {
       received = (await buffer(bodyStream(wire, MAX))).toString()
@@ -47,7 +47,7 @@ describe('a body that arrives', () => {
     socket.destroy()
   })
 
-  it('T-11 gives the memory of its chunks back when their reader is done with them', async () => {
+  it('T-11 frees the memory of its chunks when their reader has used them', async () => {
     const chunks: Buffer[] = []
     operation = async (wire) => {
       const body = bodyStream(wire, MAX)
@@ -88,14 +88,14 @@ describe('a body that arrives', () => {
 })
 
 describe('a body that is too large', () => {
-  it('LIM-12 is refused before its first byte when its declared length is too large', async () => {
+  it('LIM-12 is rejected before its first byte when its declared length is too large', async () => {
     operation = readAll
     const answer = await service.answerTo(announced(MAX + 1))
     expect(answer).toMatch(/^HTTP\/1\.1 413 .*"error":"UPLOAD_TOO_LARGE".*"layer":"gateway"/s)
     expect(answer).toMatch(/"recovery_hint":".+","next_best_method":".+","max_bytes":1000000/)
   })
 
-  it('LIM-12 is refused when it passes the limit, and a client that keeps sending gets its answer', async () => {
+  it('LIM-12 is rejected when it exceeds the limit, and a client that keeps sending gets its answer', async () => {
     operation = readAll
     const upload = httpRequest(`${service.url}/bytes`, { method: 'PUT' })
     upload.on('error', () => {})
@@ -110,7 +110,7 @@ describe('a body that is too large', () => {
 })
 
 describe('a body that is cut short', () => {
-  /** What its reader gets when the client disconnects as soon as the operation has begun. */
+  /** The reader's result when the client disconnects as soon as the operation has begun. */
   async function readerGets(bytes: string, read: (wire: WireRequest) => Promise<unknown>): Promise<unknown> {
     const ended = Promise.withResolvers<unknown>()
     const begun = Promise.withResolvers<void>()
@@ -134,7 +134,7 @@ describe('a body that is cut short', () => {
     expect(await readerGets(bytes, (wire) => outcome(bodyStream(wire, MAX)))).toBe('malformed_request')
   })
 
-  it('T-11 fails also for a reader that starts late, and does not end the process', async () => {
+  it('T-11 also fails for a reader that starts late, and does not end the process', async () => {
     const readLate = async (wire: WireRequest) => {
       const body = bodyStream(wire, MAX)
       await new Promise((resolve) => body.once('close', resolve))
@@ -143,7 +143,7 @@ describe('a body that is cut short', () => {
     expect(await readerGets(`${announced(100)}half`, readLate)).toBe('malformed_request')
   })
 
-  it('T-11 fails at once when the client was gone before the stream was opened', async () => {
+  it('T-11 fails immediately when the client was gone before the stream was opened', async () => {
     const openLate = async (wire: WireRequest) => {
       await once(wire.stream, 'close').catch(() => {})
       return outcome(bodyStream(wire, MAX))
@@ -178,7 +178,7 @@ describe('a body that is abandoned', () => {
     socket.destroy()
   })
 
-  it('T-11 is read for ten seconds at most when it was never HTTP', async () => {
+  it('T-11 is read for at most ten seconds when it was never HTTP', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1', allowHalfOpen: true })

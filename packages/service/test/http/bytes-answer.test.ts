@@ -34,7 +34,7 @@ beforeEach(() => {
 const logged = () => service.logged().slice(logStart)
 const PIECE = Buffer.alloc(65_536, 'x')
 
-/** Yields pieces for as long as it is read, or fails after this many. */
+/** Yields pieces as long as it is read, or fails after this many. */
 function endless(failAfter = Number.POSITIVE_INFINITY): Readable {
   let pieces = 0
   return new Readable({
@@ -45,7 +45,7 @@ function endless(failAfter = Number.POSITIVE_INFINITY): Readable {
   })
 }
 
-/** The same, read into a buffer of the reader's. */
+/** The same, read into a buffer of the reader. */
 function endlessFile(failAfter = Number.POSITIVE_INFINITY): FileStream {
   let pieces = 0
   return fileStream(async (buffer) => {
@@ -56,7 +56,7 @@ function endlessFile(failAfter = Number.POSITIVE_INFINITY): FileStream {
 
 function fileStream(readInto: (buffer: Buffer) => Promise<number>): FileStream {
   const read = () => {
-    throw new Error('its own chunks are not wanted')
+    throw new Error('its own chunks must not be read')
   }
   return Object.assign(new Readable({ read }), { readInto })
 }
@@ -147,7 +147,7 @@ it('T-11 sends no error into an answer that is being sent', async () => {
   expect((await rest).includes('malformed')).toBe(false)
 })
 
-it('T-11 sends files of several clients whole, however slowly they read', async () => {
+it('T-11 sends the complete files of several clients, however slowly they read', async () => {
   const length = 3_000_000
   const contents = ['one', 'two', 'three'].map((text) => Buffer.alloc(length, text))
   operation = ({ target }) => {
@@ -167,7 +167,7 @@ it('T-11 sends files of several clients whole, however slowly they read', async 
   }
 })
 
-it('T-11 T-89 closes its file when the client disconnects, and never opens one for the request behind it', async () => {
+it('T-11 T-89 closes its file when the client disconnects, and never opens one for the request after it', async () => {
   const source = endlessFile()
   const closed = new Promise((resolve) => source.once('close', resolve))
   const opened: string[] = []

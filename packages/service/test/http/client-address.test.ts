@@ -7,7 +7,7 @@ function addressOf(trustedProxies: readonly string[], remoteAddress: string, for
   return clientAddressReader(trustedProxies)(request as unknown as IncomingMessage) // the reader needs no more of it
 }
 
-it('believes nobody about the address of a client unless it trusts a proxy', () => {
+it('ignores forwarded addresses unless it trusts a proxy', () => {
   expect(addressOf([], '203.0.113.5', '198.51.100.1')).toBe('203.0.113.5')
   expect(addressOf(['10.0.0.0/8'], '203.0.113.5', '198.51.100.1')).toBe('203.0.113.5')
 })
@@ -21,6 +21,6 @@ it.each([
   ['10.0.0.1', undefined, '10.0.0.1'],
   ['10.0.0.1', '', '10.0.0.1'],
   ['10.0.0.1', 'nonsense, 10.0.0.2', 'nonsense'],
-])('reads the addresses behind %s, forwarded for %s, up to the first it does not trust', (peer, forwarded, client) => {
+])('reads the addresses behind %s, forwarded for %s, up to the first untrusted one', (peer, forwarded, client) => {
   expect(addressOf(['10.0.0.0/8', 'fd00::/8'], peer, forwarded)).toBe(client)
 })

@@ -47,8 +47,8 @@ async function isServed(): Promise<boolean> {
   return (await fetch(`${service.url}/nowhere`)).status === 404
 }
 
-describe('requests that are sent before the answer to the one before', () => {
-  it('T-89 are started one after the other, and answered in their order', async () => {
+describe('pipelined requests', () => {
+  it('T-89 are started one after the other, and answered in order', async () => {
     const socket = service.connect(GET_SLOW.repeat(10))
     await expect.poll(() => started).toBe(1)
     expect(await isServed()).toBe(true)
@@ -61,7 +61,7 @@ describe('requests that are sent before the answer to the one before', () => {
     socket.destroy()
   })
 
-  it('T-89 are not collected without end: a flood of them starts one, and ends the connection', async () => {
+  it('T-89 are not queued without limit: a flood starts one request, and ends the connection', async () => {
     const socket = service.connect(GET_SLOW.repeat(1_000))
     expect(await readUntil(socket, '}')).toBe('')
     expect(started).toBe(1)
@@ -83,7 +83,7 @@ it('T-89 a client that does not read its answer is disconnected', async () => {
   client.destroy()
 })
 
-it('T-89 the time-out of an answer does not hold for the request that waited for it', async () => {
+it('T-89 the time-out of an answer does not apply to the request that waited for it', async () => {
   const before = service.sockets.length
   const client = service.connect('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n', GET_SLOW)
   await expect.poll(() => started).toBe(1)
@@ -91,24 +91,24 @@ it('T-89 the time-out of an answer does not hold for the request that waited for
   client.destroy()
 })
 
-it('T-89 more connections than descriptors allow close the oldest idle ones, and neighbours are served', {
+it('T-89 more connections than descriptors allow close the oldest idle ones, and other clients are served', {
   tags: ['nightly'],
 }, async () => {
   const limit = connectionLimit()
   const excess = 100
   const { port } = new URL(service.url)
   const program = new URL('./open-connections.ts', import.meta.url)
-  const strangers = startProcess(program, { args: [port, `${limit + excess}`] })
-  await strangers.said(/open/)
+  const connections = startProcess(program, { args: [port, `${limit + excess}`] })
+  await connections.said(/open/)
   const held = `${limit} connections, half of what this machine lets a process open, 10,000 at most`
   await expect.poll(() => service.connections(), { message: held }).toBeLessThanOrEqual(limit)
   expect(readdirSync('/proc/self/fd').length, held).toBeLessThan(limit + 500)
   for (let i = 0; i < 10; i++) expect(await isServed()).toBe(true)
-  await strangers.kill()
+  await connections.kill()
   await expect.poll(() => service.connections()).toBeLessThan(excess)
 })
 
-describe('a server with room for two connections', () => {
+describe('a server with a limit of two connections', () => {
   let server: Server
   let exchanges: Exchange[]
   beforeEach(async () => {
@@ -149,7 +149,7 @@ describe('a server with room for two connections', () => {
     for (const socket of [first, second]) expect(socket.closed).toBe(false)
   })
 
-  it('T-89 where all are busy, it replaces the one that has taken longest, if that is long', async () => {
+  it('T-89 when all are busy, it replaces the connection whose request has taken longest, if that is long', async () => {
     const first = await busy()
     const second = await busy()
     const refused = await connected()

@@ -73,12 +73,12 @@ function checkHeader(header: string, signature: string): void {
   must(Number.isSafeInteger(envelope.exp) && envelope.ops.every((op) => typeof op === 'string'), 'has other types')
   isPersonallySignedBy(ADDRESS, bytes, signature)
   const isSigned = signature === toBase58(signer.sign(bytes))
-  must(isSignedBy(key, bytes, signature) === isSigned, 'a signature is not the one that the key makes')
+  must(isSignedBy(key, bytes, signature) === isSigned, "a signature is not the key's signature")
   const written = accepted(CanonicalJsonError, () => encodeEnvelope(envelope))
   if (!written) return
   const again = decodeEnvelope(toBase64Url(written))
-  must(again.ok, 'an envelope is refused when it is written again')
-  mustEqual(again.ok && encodeEnvelope(again.envelope), written, 'an envelope is another one when it is read again')
+  must(again.ok, 'an envelope is rejected when it is written again')
+  mustEqual(again.ok && encodeEnvelope(again.envelope), written, 'an envelope changes when it is read again')
 }
 
 function checkRequest(request: WireRequest): void {

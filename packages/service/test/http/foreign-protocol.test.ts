@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** The answer to a request whose target is sent as it is. */
+/** The answer to a request with an unchanged target. */
 function ask(target: string, { method = 'GET', host = 'x' } = {}): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -53,14 +53,14 @@ function ask(target: string, { method = 'GET', host = 'x' } = {}): Promise<strin
   })
 }
 
-it('T-93 a protocol gets its requests at any path, with the target as it was sent', async () => {
+it('T-93 a protocol gets its requests at any path, with an unchanged target', async () => {
   for (const target of ['/protocol/a//b/../%2F?x=%zz', '/protocol/%', '/protocol/a?b?c'])
     expect((await ask(target)).split('\r\n\r\n')).toEqual([expect.stringMatching('^HTTP/1.1 200 '), target])
   expect(await ask('/elsewhere', { host: 'protocol.example' })).toMatch(/200 OK.*\r\n\r\n\/elsewhere$/s)
   expect(await ask('/elsewhere')).toMatch(/404 .*"error":"not_found"/s)
 })
 
-it('T-93 errors of a protocol have its form, wherever they are found', async () => {
+it('T-93 errors of a protocol have its form, wherever they occur', async () => {
   expect(await ask('/protocol/a', { method: 'PROPFIND' })).toMatch(/405 .*text\/protocol.*method_not_allowed req_/s)
   expect(await ask('/protocol/fail')).toMatch(/500 .*text\/protocol.*internal_error req_/s)
   takes = false

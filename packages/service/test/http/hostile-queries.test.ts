@@ -22,7 +22,7 @@ const echo = endpoint({
 
 const service = useTestService((routes) => serve(routes, echo, ({ query }) => ({ got: query })))
 
-/** Sends the query as it is: `fetch` would encode. */
+/** Sends the query unchanged: `fetch` would encode it. */
 async function ask(query: string): Promise<{ status: number; body: { got?: unknown; error?: string } }> {
   const sent = request(`${service.url}/echo`, { path: `/echo?${query}` }).end()
   const [response] = await once(sent, 'response')
@@ -38,7 +38,7 @@ const UNREADABLE = ['%', '%a', '%zz', '%u0041', '%ff', '%c0%ae', '%ED%A0%80', '%
 const REPEATED = ['count=1&count=1', 'text=a&text=a', 'text=a&text=b', 'flag=true&flag=true', 'flag=true&flag=false']
 const OTHERS = ['text=12345678901', 'text=%00', 'flag=1', 'flag=TRUE', 'flag=', 'names=a&names=b&names=c&names=d']
 
-it('T-05 LIM-01 a value that is not exactly of its type, given twice, or not UTF-8 is refused', async () => {
+it('T-05 LIM-01 a value that is not exactly of its type, given twice, or not UTF-8 is rejected', async () => {
   const queries = [
     ...NUMBERS.map((value) => `count=${encodeNonAscii(value)}`),
     ...UNREADABLE.flatMap((value) => [`text=${value}`, `names=a&names=${value}`]),
@@ -52,7 +52,7 @@ it('T-05 LIM-01 a value that is not exactly of its type, given twice, or not UTF
   }
 })
 
-it('T-05 names that nobody declared are ignored, whatever they mean to JavaScript or to other parsers', async () => {
+it('T-05 undeclared names are ignored, whatever they mean to JavaScript or to other parsers', async () => {
   const names = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', '__proto__[count]', '__proto__.count']
   const others = ['count[]', 'count[0]', 'count.a', 'Count', 'count%00', 'count%20', '', '%', '%ff', '&&', ';count']
   for (const name of [...names, ...others]) {
@@ -61,7 +61,7 @@ it('T-05 names that nobody declared are ignored, whatever they mean to JavaScrip
   expect(Object.keys(Object.prototype)).toEqual([])
 })
 
-it('T-05 ATT-07 a good value arrives as it is, in its declared type', async () => {
+it('T-05 ATT-07 a valid value arrives unchanged, in its declared type', async () => {
   const texts = ['', 'a b', 'a+b', '%41', '__proto__', '&=?#', '\u202e', '\ufeff', '😀', 'e\u0301']
   for (const text of texts) {
     const query = new URLSearchParams([

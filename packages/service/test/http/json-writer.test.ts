@@ -27,18 +27,18 @@ describe('a JSON answer', () => {
     note: null,
   }
 
-  it('GEN-02 has nulls and values as they are', () => {
+  it('GEN-02 contains nulls and values unchanged', () => {
     const body = { entries: [nothing, all] }
     expect(JSON.parse(write(200, body))).toEqual(body)
     expect(JSON.parse(write(202, all))).toEqual(all)
   })
 
-  it('has declared fields only, also where a value may be null', () => {
+  it('contains declared fields only, even when a value may be null', () => {
     const extra = { ...all, secret: 1, owner: { id: 'x', mail: 'm', secret: 2 } }
     expect(JSON.parse(write(202, extra))).toEqual({ ...all, owner: { id: 'x', mail: 'm' } })
   })
 
-  it('is written whole where its status is not declared', () => {
+  it('is written completely when its status is not declared', () => {
     expect(write(500, { a: [1] })).toBe('{"a":[1]}')
   })
 })

@@ -25,7 +25,7 @@ const newService = () => {
   return service
 }
 
-it('T-89 many connections that come at once are all served, a port is never shared, and stopping ends them all', async () => {
+it('T-89 many simultaneous connections are all served, a port is never shared, and stopping ends them all', async () => {
   const service = newService()
   const url = await listen(service, { host: '127.0.0.1', port: 0 })
   const port = Number(new URL(url).port)

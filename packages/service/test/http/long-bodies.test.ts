@@ -14,14 +14,14 @@ const batch = endpoint({
   method: 'POST',
   path: '/batch',
   auth: 'internal',
-  summary: 'takes long lists from known callers',
+  summary: 'accepts long lists from known callers',
   body: Type.Object({ files: Type.Array(Type.String(), { maxItems: 20_000 }) }),
   maxBodyBytes: MAX_BYTES,
   responses: { 200: Type.Object({ files: Type.Integer() }) },
 })
 
 let isKnown = true
-/** How much of the body the caller was known by. */
+/** How much of the body had arrived when the caller was authenticated. */
 let seen = -1
 
 const service = useTestService((routes) => {
@@ -54,7 +54,7 @@ async function post(
 const listOf = (count: number) => JSON.stringify({ files: Array<string>(count).fill('a'.repeat(100)) })
 
 describe('a long body', () => {
-  it('T-11 is read and parsed once the caller is known', async () => {
+  it('T-11 is read and parsed after the caller is known', async () => {
     expect(await post(listOf(5_000))).toEqual([200, { files: 5_000 }])
     expect(seen).toBe(listOf(5_000).length)
     expect(await post('{"files":[]}')).toEqual([200, { files: 0 }])
@@ -67,7 +67,7 @@ describe('a long body', () => {
     ['with its length', `Content-Length: ${MAX_BYTES}`],
     ['in chunks', 'Transfer-Encoding: chunked'],
     ['that waits for 100 Continue', `Content-Length: ${MAX_BYTES}\r\nExpect: 100-continue`],
-  ])('T-11 %s of an unknown caller is refused without a byte of it', async (_, framing) => {
+  ])('T-11 %s of an unknown caller is rejected without reading a byte', async (_, framing) => {
     isKnown = false
     const socket = service.connect(`POST /batch HTTP/1.1\r\nHost: x\r\n${framing}\r\n\r\n`)
     expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 401 .*"error":"OIDC_TOKEN_INVALID"/s)
@@ -75,7 +75,7 @@ describe('a long body', () => {
     socket.destroy()
   })
 
-  it('T-11 is refused early where this caller may send a short one only', async () => {
+  it('T-11 is rejected early when this caller may only send a short one', async () => {
     const short = { ...JSON_TYPE, 'x-short': 'yes' }
     expect(await post(listOf(10), short)).toMatchObject([200, {}])
     expect(await post(listOf(100), short)).toMatchObject([413, { details: { max_bytes: 8_192 } }])
@@ -85,10 +85,10 @@ describe('a long body', () => {
 })
 
 describe('bodies that are being collected', () => {
-  /** As the HTTP server hands it over. */
+  /** The request as the HTTP server passes it on. */
   const incoming = () => Object.assign(new PassThrough(), { headers: {} }) as unknown as PassThrough & IncomingMessage
 
-  it('T-11 take no more memory when they come in chunks of a byte', async () => {
+  it('T-11 take no more memory when they arrive in chunks of one byte', async () => {
     const readBody = createBodyReader()
     const request = incoming()
     const read = new Promise<Uint8Array>((resolve) => readBody(request, MAX_BYTES, (_, body) => resolve(body!)))
@@ -99,7 +99,7 @@ describe('bodies that are being collected', () => {
     expect(body.buffer.byteLength).toBeLessThanOrEqual(200_000)
   })
 
-  it('T-11 hold so much memory together, and what is too much is 503 with Retry-After', async () => {
+  it('T-11 share a memory limit, and a body beyond it is 503 with Retry-After', async () => {
     const readBody = createBodyReader(10_000)
     const outcomes: string[] = []
     const begin = (name: string) => {

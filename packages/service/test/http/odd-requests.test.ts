@@ -29,21 +29,21 @@ it.each([
   ['a second Host behind many headers', 431, `GET / HTTP/1.1\r\nHost: x\r\n${'A:1\r\n'.repeat(1_500)}Host: y\r\n\r\n`],
   ['a long chunk extension', 400, `${CHUNKED}2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`],
   ['many trailers', 431, `${CHUNKED}0\r\n${'A: 1\r\n'.repeat(10_000)}\r\n`],
-  ['a chunk with a length that is none', 400, `${CHUNKED}ffffffffffffffffff\r\n`],
-])('T-89 %s is %i, and costs no more than the head may have', async (_, status, bytes) => {
+  ['a chunk with an invalid length', 400, `${CHUNKED}ffffffffffffffffff\r\n`],
+])('T-89 %s is %i, and costs no more than the limit of the head', async (_, status, bytes) => {
   served = 0
   expect(await statusOf(bytes)).toBe(status)
   expect(served).toBe(0)
 })
 
-it('T-89 an upgrade is answered as any request, and CONNECT opens nothing', async () => {
+it('T-89 an upgrade is answered like any request, and CONNECT opens no tunnel', async () => {
   const upgrade = 'Connection: upgrade\r\nUpgrade: websocket\r\n'
   expect(await statusOf(`GET /nowhere HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`)).toBe(404)
   const socket = service.connect('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n')
   expect(await readUntil(socket, 'nothing but the end')).toBe('')
 })
 
-it('T-89 a body that comes a byte at a time has thirty seconds in all', async () => {
+it('T-89 a body that arrives byte by byte has thirty seconds in total', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const head = 'POST /post HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\nExpect: 100-continue\r\n\r\n'
   const socket = service.connect(head)
@@ -56,7 +56,7 @@ it('T-89 a body that comes a byte at a time has thirty seconds in all', async ()
   socket.destroy()
 })
 
-it('T-89 what follows a refused request is discarded for ten seconds, and then the connection ends', async () => {
+it('T-89 the bytes after a rejected request are discarded for ten seconds, and then the connection ends', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const socket = service.connect('POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n')
   await readUntil(socket, '"}')

@@ -1,9 +1,9 @@
-// Run by a test as a process of its own: opens connections, sends a part of a head on each, and says when all are open.
+// Run by a test as a separate process: opens connections, sends a part of a head on each, and prints when all are open.
 
 import { connect } from 'node:net'
 
 const [port, count] = process.argv.slice(2).map(Number) as [number, number]
-/** The queue of a listening socket is not longer. */
+/** The largest queue of a listening socket. */
 const AT_ONCE = 200
 
 let opened = 0

@@ -51,7 +51,7 @@ async function exchange(request: string): Promise<{ status: number; head: string
 
 const ODD_TYPES = ['garbage', '/', 'a/', ';', 'é/x', 'a/b;', 'text/plain; charset', 'application/json, a/b', '\t', '"']
 
-it.each(ODD_TYPES)('T-30 refuses the Content-Type %j of a JSON body with 415', async (type) => {
+it.each(ODD_TYPES)('T-30 rejects the Content-Type %j of a JSON body with 415', async (type) => {
   const { status } = await exchange(
     `POST /post/a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Type: ${type}\r\n\r\n{}`,
   )
@@ -76,7 +76,7 @@ it('T-05 answers 405 to methods that a path does not have, and 400 to unknown on
   expect((await exchange('BREW /post/a HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(400)
 })
 
-it('T-12 serves a long path like others, and does not log it', async () => {
+it('T-12 serves a long path like any other, and does not log it', async () => {
   const name = 'SECRET'.repeat(1000)
   const { status } = await exchange(`POST /post/${name} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`)
   expect(status).toBe(200)
@@ -84,7 +84,7 @@ it('T-12 serves a long path like others, and does not log it', async () => {
   expect(service.logged()).not.toContain('SECRET')
 })
 
-it('T-05 serves a target in the form that is sent to proxies', async () => {
+it('T-05 serves a target in the form for proxies', async () => {
   expect((await exchange('POST http://h/post/a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}')).status).toBe(200)
   expect((await exchange('GET http://h/post/a HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(405)
 })
@@ -98,12 +98,12 @@ it('T-07 errors are not cached and not sent in a Referer', async () => {
   }
 })
 
-it('T-07 errors of a path that holds a token have the headers of its answers', async () => {
+it('T-07 errors of a path with a token have the headers of its answers', async () => {
   const { status, head } = await exchange('GET /f/token HTTP/1.1\r\nHost: x\r\n\r\n')
   expect(status).toBe(500)
   expect(head).toContain('cache-control: private, no-store\r\n')
 })
 
-it('a broken connection of our own is a 500, not a 400', async () => {
+it('a broken connection to another service is a 500, not a 400', async () => {
   expect((await exchange('GET /reset HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(500)
 })

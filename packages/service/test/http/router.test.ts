@@ -20,7 +20,7 @@ describe('the rest of a path', () => {
     expect(filename(`/v1/r/r/f/${sent}`)).toBe(read)
   })
 
-  it('T-05 is the same in the form that is sent to proxies', () => {
+  it('T-05 is the same in the form for proxies', () => {
     expect(filename('http://gateway.example:80/v1/r/r/f/folder/a.txt?x')).toBe('folder/a.txt')
     expect(filename('HTTPS://gateway.example/v1/r/r/f/http://b')).toBe('http://b')
   })
@@ -66,7 +66,7 @@ describe('a router', () => {
     expect(router.find('PUT', '/f/%zz')).toBe('malformed')
   })
 
-  it('knows what to advise for an upload', () => {
+  it('returns the advice for an upload', () => {
     expect(router.uploadAt('PUT', '/f/a')).toBe(upload)
     expect(router.uploadAt('PUT', '/g')).toBeNull()
   })

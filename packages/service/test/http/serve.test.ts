@@ -16,7 +16,7 @@ const createThing = endpoint({
   method: 'POST',
   path: '/v1/things/{filename}',
   auth: { ops: ['locker:write'] },
-  summary: 'a route with everything',
+  summary: 'a route with all kinds of input',
   params: Type.Object({ filename: Type.String() }),
   body: Thing,
   responses: { 200: Echo },
@@ -83,7 +83,7 @@ describe('a valid request', () => {
     expect(await response.json()).toEqual({ units: 3, caller: 'owner', filename: 'a' })
   })
 
-  it('ENV-23 is authenticated over its exact bytes, before they are parsed', async () => {
+  it('ENV-23 is authenticated over its exact bytes before they are parsed', async () => {
     authenticated = []
     parsedBodies = 0
     const odd = ' {"units" :3 }\r\n'
@@ -91,7 +91,7 @@ describe('a valid request', () => {
     expect(authenticated).toEqual([{ body: odd, wasParsedBefore: false }])
   })
 
-  it('ENV-23 is refused for its signature before its body is parsed', async () => {
+  it('ENV-23 is rejected for its signature before its body is parsed', async () => {
     const response = await post('{{{', { 'x-svc-signature': 'bad' })
     expect(response.status).toBe(403)
     expect(await response.json()).toMatchObject({ error: 'SIGNATURE_INVALID' })
@@ -110,7 +110,7 @@ describe('a valid request', () => {
     expect(response.statusCode).toBe(200)
   })
 
-  it('RCPT-02 HEAD is answered as GET is, without a body', async () => {
+  it('RCPT-02 HEAD is answered like GET, without a body', async () => {
     const [get, head] = await Promise.all(
       ['GET', 'HEAD'].map((method) => fetch(`${service.url}/v1/things/x`, { method })),
     )
@@ -206,7 +206,7 @@ describe('errors', () => {
 
   it('include responses that do not match their declaration', async () => {
     expect((await fetch(`${service.url}/faulty`)).status).toBe(500)
-    expect(service.logged()).toContain('faulty answers against its declaration')
+    expect(service.logged()).toContain('faulty returns a response that its declaration does not allow')
   })
 
   it('include headers that HTTP cannot carry', async () => {

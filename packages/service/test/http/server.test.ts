@@ -43,7 +43,7 @@ describe('the head of a request', () => {
   })
 
   it.each(['gzip, chunked', 'chunked, chunked', 'identity, chunked'])(
-    'T-05 T-11 with Transfer-Encoding: %s is refused',
+    'T-05 T-11 with Transfer-Encoding: %s is rejected',
     async (coding) => {
       const head = `POST /post HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n`
       expect(await service.answerTo(head, '2\r\n{}\r\n0\r\n\r\n')).toMatch(
@@ -58,7 +58,7 @@ describe('the head of a request', () => {
     expectOurHeaders(answer)
   })
 
-  it('T-11 that does not come to its end is 408', { tags: ['nightly'] }, async () => {
+  it('T-11 that does not end in time is 408', { tags: ['nightly'] }, async () => {
     const socket = service.connect('GET / HTTP/1.1\r\nHost: x\r\nx: ')
     await expect.poll(() => service.connections()).toBe(1)
     service.expireHeaders()
@@ -101,7 +101,7 @@ it('T-11 a broken chunk of a request that waits for the answer before it writes 
   expect(await readUntil(socket, '}')).toBe('')
 })
 
-describe('100 Continue', () => {
+describe('the status 100 Continue', () => {
   const expecting = (path: string, length: number) =>
     `PUT ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`
 
@@ -124,7 +124,7 @@ describe('100 Continue', () => {
   })
 
   it.each([
-    ['of a type that is refused', '/bytes', 3, 403],
+    ['of a rejected type', '/bytes', 3, 403],
     ['that is too long', '/bytes', 101, 413],
     ['without a route', '/nowhere', 3, 404],
   ])('T-11 is never sent for a body %s, and the connection is closed', async (_, path, length, status) => {
@@ -140,11 +140,11 @@ describe('other expectations', () => {
   const expecting = (value: string) =>
     `PUT /bytes HTTP/1.1\r\nHost: x\r\nExpect:${value}\r\nContent-Length: 3\r\n\r\nabc`
 
-  it.each(['', '  '])('T-11 an Expect header that is empty means nothing: %j', async (value) => {
+  it.each(['', '  '])('T-11 an empty Expect header is ignored: %j', async (value) => {
     expect(await service.answerTo(expecting(value))).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\{"size":3\}$/s)
   })
 
-  it('T-11 GEN-02 what nobody can fulfil is 417, and the connection is closed', async () => {
+  it('T-11 GEN-02 an unknown expectation is 417, and the connection is closed', async () => {
     const socket = service.connect(expecting(' 200-ok'))
     const answer = await readUntil(socket, 'nothing ends the answer but the connection')
     expect(answer).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n.*"error":"expectation_failed"/s)

@@ -10,7 +10,7 @@ import { createLog } from '../../src/program/log.ts'
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
-/** For the file that calls it. It is there from `beforeAll` on. */
+/** For the file that calls it. Available from `beforeAll` on. */
 export function useTestService(addRoutes: (service: Service) => void, options: TestOptions = {}): TestService {
   const service = {} as TestService // Filled before the first test.
   beforeAll(async () => {
@@ -20,7 +20,7 @@ export function useTestService(addRoutes: (service: Service) => void, options: T
   return service
 }
 
-type TestOptions = Pick<ServiceOptions, 'strangers' | 'admit'>
+type TestOptions = Pick<ServiceOptions, 'badBodyLimit' | 'admit'>
 
 async function startTestService(addRoutes: (service: Service) => void, options: TestOptions) {
   let logged = ''
@@ -45,7 +45,7 @@ async function startTestService(addRoutes: (service: Service) => void, options: 
     log,
     logged: () => logged,
     connect: open,
-    /** What is answered to these bytes, up to the first end of a JSON object; then the connection is closed. */
+    /** The answer to these bytes, up to the first end of a JSON object; then the connection is closed. */
     async answerTo(...bytes: (string | Uint8Array)[]) {
       const socket = open(...bytes)
       const answer = await readUntil(socket, '}')
@@ -55,7 +55,7 @@ async function startTestService(addRoutes: (service: Service) => void, options: 
     /** The service's end of every connection so far. */
     sockets,
     connections: () => sockets.filter(({ destroyed }) => !destroyed).length,
-    /** Lets every request whose headers are incomplete be overdue. */
+    /** Makes every request with incomplete headers overdue. */
     expireHeaders() {
       server.headersTimeout = 1
     },
@@ -63,7 +63,7 @@ async function startTestService(addRoutes: (service: Service) => void, options: 
   }
 }
 
-/** What a connection sends up to and including a text, or until its end. */
+/** The bytes of a connection up to and including a text, or until its end. */
 export async function readUntil(socket: Socket, text: string): Promise<string> {
   let read = ''
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
@@ -73,7 +73,7 @@ export async function readUntil(socket: Socket, text: string): Promise<string> {
   return read
 }
 
-/** What test endpoints have in common. */
+/** The common part of test endpoints. */
 export const GET = { method: 'GET', auth: 'public', summary: 'for tests' } as const
 export const POST = { ...GET, method: 'POST' } as const
 export const OK = { 200: Type.Object({ ok: Type.Boolean() }) }

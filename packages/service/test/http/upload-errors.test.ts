@@ -31,7 +31,7 @@ const service = useTestService(
 const LONG = 'a'.repeat(17_000)
 const ADVICE = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: 'the same' }
 
-/** What is refused about any request, before its path is looked at. */
+/** Errors of any request that occur before its path is read. */
 const REFUSED: [status: number, code: string, rest: string][] = [
   [400, 'malformed_request', 'Host: x\r\nHost: y\r\n\r\n'],
   [400, 'malformed_request', 'Host: x\r\nno header\r\n\r\n'],
@@ -56,7 +56,7 @@ async function refusalOf(bytes: string, before?: string) {
   }
 }
 
-it.each(REFUSED)('FILE-31 ERR-29 %i %s of an upload says what to do next', async (status, error, rest) => {
+it.each(REFUSED)('FILE-31 ERR-29 %i %s of an upload contains the next step', async (status, error, rest) => {
   const otherwise = error === 'malformed_request' ? { next_best_method: upload.otherwise } : {}
   const details = { ...ADVICE, ...otherwise }
   for (const target of ['/up/a', '/u%70/a?b', 'http://x/up/a'])
@@ -64,7 +64,7 @@ it.each(REFUSED)('FILE-31 ERR-29 %i %s of an upload says what to do next', async
   expect(await refusalOf(`GET /up/a/b HTTP/1.1\r\n${rest}`)).toMatchObject({ status, error, details })
 })
 
-it.each(REFUSED)('FILE-31 %i %s of anything else says nothing of uploads', async (status, error, rest) => {
+it.each(REFUSED)('FILE-31 %i %s of any other request does not mention uploads', async (status, error, rest) => {
   const refusals = [
     ...['POST /other', 'POST /up/a', 'GET /nowhere'].map((line) => refusalOf(`${line} HTTP/1.1\r\n${rest}`)),
     refusalOf(`POST /other HTTP/1.1\r\n${rest}`, 'PUT /up/a HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'),
@@ -74,7 +74,7 @@ it.each(REFUSED)('FILE-31 %i %s of anything else says nothing of uploads', async
   }
 })
 
-it('FILE-31 ERR-29 an upload that is refused because the service is full says what to do next', async () => {
+it('FILE-31 ERR-29 an upload that is rejected because the service is full gets the next step', async () => {
   isFull = true
   const head = 'HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
   expect(await refusalOf(`PUT /up/a ${head}`)).toMatchObject({ status: 503, error: 'overloaded', details: ADVICE })
@@ -82,7 +82,7 @@ it('FILE-31 ERR-29 an upload that is refused because the service is full says wh
   isFull = false
 })
 
-it('FILE-25 FILE-31 a query that is too long for the head names the limit and the form that takes more', async () => {
+it('FILE-25 FILE-31 a query that is too long for the head gets the limit and the form that accepts more', async () => {
   const { status, message, details } = await refusalOf(`POST /confirm?names=${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`)
   expect([status, message]).toEqual([431, expect.stringContaining('16384 bytes')])
   expect(details).toMatchObject({ ...ADVICE, next_best_method: 'POST /confirm with a body' })

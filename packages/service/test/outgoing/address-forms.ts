@@ -1,10 +1,11 @@
-// For tests: URLs that lead to an address in every notation that some parser reads, and listeners that nothing may call.
+// For tests: URLs that lead to an address in every notation that some parser accepts, and listeners that nothing may
+// call.
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-/** Loopback, unspecified, link-local with the metadata of clouds, private, shared. */
+/** Loopback, unspecified, link-local with the metadata service of clouds, private, shared. */
 const FORBIDDEN_IPV4 = [
   ...['127.0.0.1', '127.0.0.2', '127.255.255.254', '0.0.0.0', '169.254.169.254', '10.0.0.1', '172.16.0.1'],
   ...['192.168.1.1', '100.64.0.1', '198.18.0.1', '224.0.0.1', '255.255.255.255'],
@@ -26,11 +27,11 @@ const RADICES: ((value: number) => string)[] = [
   (value) => `0X${value.toString(16).toUpperCase()}`,
 ]
 
-/** Digits that the URL standard maps to ASCII, and dots that it takes for one. */
+/** Digits that the URL standard maps to ASCII, and characters that it reads as dots. */
 const DIGITS = ['０', '𝟎', '𝟘', '𝟢', '𝟬', '𝟶']
 const DOTS = ['。', '．', '｡']
 
-/** Spellings of an IPv4 address that the URL standard takes for it. */
+/** Spellings of an IPv4 address that the URL standard accepts. */
 export function ipv4Forms(ipv4: string): string[] {
   const bytes = ipv4.split('.').map(Number)
   const numbers = RADICES.flatMap((write) => [4, 3, 2, 1].map((parts) => joined(bytes, parts).map(write).join('.')))
@@ -43,7 +44,7 @@ export function ipv4Forms(ipv4: string): string[] {
   return [...new Set([...numbers, mixed, `${ipv4}.`, ...zeros, circled, ...dots, encoded, softened])]
 }
 
-/** The last of `parts` parts takes all bytes that are left: `127.1` is `127.0.0.1`. */
+/** The last of `parts` parts contains all remaining bytes: `127.1` is `127.0.0.1`. */
 function joined(bytes: readonly number[], parts: number): number[] {
   const last = bytes.slice(parts - 1).reduce((sum, byte) => sum * 256 + byte, 0)
   return [...bytes.slice(0, parts - 1), last]
@@ -62,7 +63,7 @@ export function ipv6Forms(ipv4: string): string[] {
   return [...carried, `2002:${hex}::1`, `2002:${hex}::`, `2001:0:${hex}::1`, `2a00:1450:4001:80f:0:5efe:${hex}`]
 }
 
-/** Other ways to write a URL so that some reader finds another host in it. */
+/** Other spellings of a URL in which some parser finds another host. */
 const DISGUISES: ((host: string) => string)[] = [
   (host) => `https://files.example.test@${host}/`,
   (host) => `https://files.example.test:443@${host}/`,
@@ -87,7 +88,9 @@ const DISGUISES: ((host: string) => string)[] = [
   (host) => `view-source:https://${host}/`,
 ]
 
-/** URLs of hosts that nothing may call, on this port where that can be said. The addresses of this machine are among them. */
+/**
+ * URLs of hosts that nothing may call, on this port if the notation allows one. Includes the addresses of this machine.
+ */
 export function forbiddenUrls(port: number): string[] {
   const { own4, own6 } = ownAddresses()
   const ipv4 = [...FORBIDDEN_IPV4, ...own4]
@@ -103,7 +106,7 @@ export function forbiddenUrls(port: number): string[] {
   return [...new Set([...hosts.map((host) => `https://${host}:${port}/`), ...disguised])]
 }
 
-/** Those that are not public; one that is, nobody can tell from those of others. */
+/** The addresses that are not public; a public one cannot be distinguished from others. */
 function ownAddresses(): { own4: string[]; own6: string[] } {
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
   const of = (family: string) => own.filter((one) => one.family === family).map(({ address }) => address)
@@ -126,7 +129,7 @@ export async function startTrap() {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    /** How many connections came, from anybody. */
+    /** The number of connections, from any client. */
     calls: () => calls,
     async stop() {
       server.close()

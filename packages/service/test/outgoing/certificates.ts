@@ -1,5 +1,5 @@
 // For tests only: certificates and their key. The key is public, so trust nothing signed with it. All certificates are
-// for files.example.test, other.example.test and 127.0.0.1, and valid until 2099 unless their name says otherwise.
+// for files.example.test, other.example.test and 127.0.0.1, and valid until 2099 unless their name states otherwise.
 
 export const PUBLIC_TEST_CA = `-----BEGIN CERTIFICATE-----
 MIIBZTCCAQugAwIBAgIBATAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA5wdWJsaWMg

@@ -7,14 +7,14 @@ import { isBlocked, parseSourceUrl, targetProblem } from '../../src/outgoing/pub
 import { forbiddenUrls, ipv4Forms, ipv6Forms, startTrap, type Trap } from './address-forms.ts'
 import { download, mustNotResolve, refusalOf, resolveTo, startTestTlsServer, type TestTlsServer } from './tls-server.ts'
 
-/** Counts as a public address here. */
+/** This address counts as public here. */
 const SERVER = '127.0.0.1'
 const REDIRECTS = [301, 302, 303, 307, 308]
 const { signal } = new AbortController()
 
 let trap: Trap
 let urls: string[]
-/** Redirects as the path says: a status, then the target. */
+/** Redirects as its path states: a status, then the target. */
 let server: TestTlsServer
 let base: string
 
@@ -44,7 +44,7 @@ const redirect = (status: number, target: string) => `${base}/${status}/${encode
 const statusOf = (i: number) => REDIRECTS[i % REDIRECTS.length] as number
 
 describe('an address that is not public', () => {
-  it('T-08 is refused in every notation, by its text, before a lookup or a connection', {
+  it('T-08 is rejected in every notation, by its text, before a lookup or a connection', {
     tags: ['nightly'],
   }, async () => {
     expect(urls.length).toBeGreaterThan(500)
@@ -57,7 +57,7 @@ describe('an address that is not public', () => {
     }
   })
 
-  it('T-08 is refused when a name has it, alone or among public ones, in any place', async () => {
+  it('T-08 is rejected when a name has it, alone or among public ones, at any position', async () => {
     const mixes = ['127.0.0.1', '::1', '169.254.169.254', '::ffff:10.0.0.1', '2002:7f00:1::1'].flatMap((bad) => [
       [bad],
       [bad, '1.1.1.1'],
@@ -72,10 +72,10 @@ describe('an address that is not public', () => {
     }
   })
 
-  it('T-08 is refused as the target of each kind of redirect, after one or several good ones', {
+  it('T-08 is rejected as the target of each kind of redirect, after one or several valid ones', {
     tags: ['nightly'],
   }, async () => {
-    // What is the server itself from here, or cannot be in a header, is no target.
+    // Targets that are the server itself from here, or cannot be in a header, are excluded.
     const own = ['files.example.test', SERVER]
     const targets = urls.filter((url) => !/[\r\n]/.test(url) && !own.includes(URL.parse(url, base)?.hostname ?? ''))
     const some = targets.filter((_, i) => i % 10 === 0)
@@ -107,7 +107,7 @@ describe('an address that is not public', () => {
   })
 })
 
-it('T-08 the same notations of a public address are read as it, so that nothing is refused for its spelling', () => {
+it('T-08 the same notations of a public address are accepted, so that no URL is rejected for its spelling', () => {
   for (const form of ipv4Forms('93.184.216.34')) {
     expect(parseSourceUrl(`https://${form}/`).hostname, form).toBe('93.184.216.34')
   }

@@ -9,7 +9,7 @@ import { resolveTo, SOURCE, startTestTlsServer } from './tls-server.ts'
 
 const MESSAGE = { headers: { 'content-type': 'text/plain', 'x-mark': '1' }, body: 'h\u00e9llo' }
 
-/** The status of the response, or why there is none. */
+/** The status of the response, or the reason why there is none. */
 async function send(options: PostOptions, url = SOURCE): Promise<number | string> {
   return post(url, MESSAGE, options).catch((error: unknown) => {
     if (error instanceof SourceError) return error.reason
@@ -33,7 +33,7 @@ describe('a posted message', () => {
     expect(request.headers).toEqual({ ...necessary, ...MESSAGE.headers })
   })
 
-  it.each([204, 307, 410, 500])('AGENT-04 T-08 returns status %i and follows no redirect', async (status) => {
+  it.each([204, 307, 410, 500])('AGENT-04 T-08 returns status %i without following a redirect', async (status) => {
     await using server = await startTestTlsServer((_request, response) =>
       response.writeHead(status, { location: 'https://other.example.test/' }).end(),
     )
@@ -76,7 +76,7 @@ describe('a posted message', () => {
     expect(await send(broken.options)).toBe(200)
   })
 
-  it('T-11 returns the status at the deadline when the rest of the response does not come', async () => {
+  it('T-11 returns the status at the deadline when the rest of the response does not arrive', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const begun = Promise.withResolvers<void>()
     const notice = () => begun.resolve()

@@ -61,7 +61,7 @@ describe('the certificate of a source', () => {
     expect(await download(SOURCE, options)).toBe('tls_failed')
   })
 
-  it('T-08 is checked even when the environment turns checks off', async () => {
+  it('T-08 is checked even when the environment disables checks', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     await using server = await startGreeter(PUBLIC_TEST_SELF_SIGNED_CERTIFICATE)
     expect(await download(SOURCE, server.options)).toBe('tls_failed')
@@ -99,7 +99,7 @@ describe('the host of a source', () => {
     expect(await downloadFromHost(() => {}, 100)).toBe('timed_out')
   })
 
-  it('FILE-29 times out when its response does not come or comes one header at a time', async () => {
+  it('FILE-29 times out when its response does not arrive, or arrives one header at a time', async () => {
     expect(await downloadFrom(() => {}, { deadlineMs: 100 })).toBe('timed_out')
     const dripping = downloadFrom(
       ({ socket }) => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { openSource } from '../../src/outgoing/open-source.ts'
 import { download, downloadFrom, SOURCE, startTestTlsServer, textOf } from './tls-server.ts'
 
-/** Counts as a public address here. */
+/** This address counts as public here. */
 const SERVER = '127.0.0.1'
 
 const redirectTo =

@@ -32,7 +32,7 @@ it('T-35 finds the addresses of both families', async () => {
   expect(await resolve('nowhere.test', never)).toEqual([])
 })
 
-it('T-35 a lookup ends as soon as its caller does not want it any more', async () => {
+it('T-35 a lookup ends as soon as its caller cancels it', async () => {
   const gone = new AbortController()
   const lookup = resolve('slow.test', gone.signal).catch((error: unknown) => error)
   await expect.poll(() => dns.asked).toContain('slow.test')
@@ -41,7 +41,7 @@ it('T-35 a lookup ends as soon as its caller does not want it any more', async (
   await expect(resolve('both.test', gone.signal)).rejects.toThrow('aborted')
 })
 
-it('T-35 more lookups at once than the limit fail instead of waiting, and others go on', async () => {
+it('T-35 lookups beyond the limit fail instead of waiting, and the others continue', async () => {
   const gone = new AbortController()
   const slow = Array.from({ length: 100 }, (_, i) => resolve(`slow-${i}.test`, gone.signal).catch(() => 'given up'))
   await expect(resolve('both.test', never)).rejects.toThrow('too many')
@@ -63,7 +63,7 @@ it('T-35 a download goes to the address that the name server gave', async () => 
   expect(await download('https://files.example.test/a', late)).toBe('cancelled')
 })
 
-it('T-08 says of a URL that its host is not public, by its text and by all of its addresses', async () => {
+it('T-08 reports a URL whose host is not public, by its text and by all of its addresses', async () => {
   const problemOf = (url: string) => targetProblem(url, { resolve }, never)
   for (const host of ['private.test', 'mixed.test', 'private-ipv6.test', '127.0.0.1', '[::1]', 'localhost', '10.1.2.3'])
     expect(await problemOf(`https://${host}/`), host).toMatch(/public/)

@@ -19,7 +19,7 @@ const trickle: RequestListener = (_request, response) => {
   response.once('close', () => clearInterval(timer))
 }
 
-/** As many bytes as the reader takes, forever. */
+/** As many bytes as the reader accepts, forever. */
 const flood: RequestListener = (_request, response) => {
   const chunk = Buffer.alloc(64 * 1024)
   const writeMore = () => {
@@ -47,7 +47,7 @@ describe('a response that is not the file', () => {
   })
 
   it.each(['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'x-unknown'])(
-    'T-08 encoded with %s is refused',
+    'T-08 encoded with %s is rejected',
     async (encoding) => {
       const packed = gzipSync('hello')
       const outcome = await downloadFrom((_request, response) =>
@@ -57,7 +57,7 @@ describe('a response that is not the file', () => {
     },
   )
 
-  it('T-08 with a compressed transfer encoding is refused', async () => {
+  it('T-08 with a compressed transfer encoding is rejected', async () => {
     expect(await downloadFrom(raw('transfer-encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'))).toBe('encoded')
   })
 
@@ -69,7 +69,7 @@ describe('a response that is not the file', () => {
 })
 
 describe('a file that is too large', () => {
-  it('LIM-12 is refused by its Content-Length', async () => {
+  it('LIM-12 is rejected by its Content-Length', async () => {
     const announce =
       (size: number | string): RequestListener =>
       (_request, response) =>
@@ -79,7 +79,7 @@ describe('a file that is too large', () => {
     expect(await downloadFrom(announce('9007199254740993'))).toBe('too_large')
   })
 
-  it('LIM-12 without a length is refused at the first byte over the limit', async () => {
+  it('LIM-12 without a length is rejected at the first byte over the limit', async () => {
     expect(await downloadFrom(flood, { maxBytes: 1_000_000 })).toBe('too_large')
   })
 
@@ -93,7 +93,7 @@ describe('a file that is too large', () => {
   })
 })
 
-describe('a file that breaks off', () => {
+describe('a truncated file', () => {
   it.each([
     ['before its length', 'content-length: 10\r\n\r\nhello'],
     ['before its first byte', 'content-length: 10\r\n\r\n'],
@@ -117,7 +117,7 @@ describe('a slow file', () => {
     expect(await downloadFrom(flood, { deadlineMs: 300, maxBytes: Number.POSITIVE_INFINITY })).toBe('timed_out')
   })
 
-  it('FILE-29 times out after two minutes when nobody reads it, and a later reader gets the error', async () => {
+  it('FILE-29 times out after two minutes when it is not read, and a later reader gets the error', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     await using server = await startTestTlsServer(trickle)
     const source = await openSource(SOURCE, server.options)
@@ -154,7 +154,7 @@ describe('a reader', () => {
     let [held, received] = [0, 0]
     for await (const chunk of stream) {
       received += chunk.length
-      for (let turns = 0; turns < 8; turns++) await setImmediate()
+      for (let turn = 0; turn < 8; turn++) await setImmediate()
       held = Math.max(held, stream.readableLength + stream.writableLength)
     }
     expect(received).toBe(16 * 1024 * 1024)

@@ -53,7 +53,7 @@ const BLOCKED_HOSTS = [
   ...['https://127.0.0.1:22/'],
 ]
 
-/** The tests of hostile addresses have every notation. */
+/** The tests of hostile addresses cover every notation. */
 const BLOCKED_ADDRESSES = [
   ...['https://[::1]:6379/', 'https://127.0.0.1/', 'https:127.0.0.1', 'https://127.1/', 'https://2130706433/'],
   ...['https://0177.0.0.1/', 'https://00000177.0.0.1/', 'https://１２７.０.０.１/'],

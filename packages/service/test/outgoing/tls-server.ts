@@ -1,4 +1,4 @@
-// For tests: a TLS server on this machine under names that look public, and downloads from it.
+// For tests: a TLS server on this machine with names that look public, and downloads from it.
 
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
@@ -17,7 +17,7 @@ export interface TestTlsServer {
   options: SourceOptions & { port: number }
   /** Host and path of every request, in order. */
   readonly asked: string[]
-  /** Waits until clients have closed all connections; so does its disposal. */
+  /** Waits until clients have closed all connections; its disposal does the same. */
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -65,7 +65,7 @@ export async function textOf({ stream }: OpenedSource): Promise<string> {
   return (await buffer(stream)).toString()
 }
 
-/** A download from a new server that answers like this. */
+/** A download from a new server with this answer. */
 export async function downloadFrom(answer: RequestListener, options?: SourceOptions): Promise<string> {
   await using server = await startTestTlsServer(answer)
   return await download(SOURCE, { ...server.options, ...options })
@@ -74,5 +74,5 @@ export async function downloadFrom(answer: RequestListener, options?: SourceOpti
 export async function refusalOf(opening: Promise<unknown>): Promise<SourceError> {
   const error = await opening.catch((error: unknown) => error)
   if (error instanceof SourceError) return error
-  throw new Error('there was no refusal', { cause: error })
+  throw new Error('there was no error', { cause: error })
 }

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { ConfigError, type Settings, SettingsReader, type Variables } from '../../src/program/config.ts'
 
 const other = (fallback?: string) =>
-  ({ group: 'tuning', help: 'Of a test', ...(fallback !== undefined && { default: fallback }) }) as const
+  ({ group: 'tuning', help: 'A setting of a test', ...(fallback !== undefined && { default: fallback }) }) as const
 const secret = { group: 'must set', help: 'Of a test', isSecret: true } as const
 const DECLARED: Settings = {
   PORT: other('8402'),
@@ -44,7 +44,7 @@ describe('reading settings', () => {
     expect(reading({ LIST: ' , ' }).list('LIST')).toEqual([])
   })
 
-  it('CFG-01 reads entries with keys, each with its default, and refuses keys that there are not', () => {
+  it('CFG-01 reads entries with keys, each with its default, and rejects unknown keys', () => {
     const settings = reading({ LIMITS: 'quote=5, quote = a=b,speed=1', WAYS: 'on,host=h' })
     const pairs = settings.pairs('LIMITS', ['quote', 'address'])
     expect([...pairs]).toEqual([
@@ -52,10 +52,10 @@ describe('reading settings', () => {
       ['address', ['60']],
     ])
     expect(settings.choice('WAYS', ['off', 'on'], ['host'])).toEqual(['on', new Map([['host', ['h']]])])
-    expect(settings.problems()).toEqual([expect.stringMatching(/^LIMITS has "speed=1" that is none of quote=…/)])
+    expect(settings.problems()).toEqual([expect.stringMatching(/^LIMITS has "speed=1" that is not one of quote=…/)])
   })
 
-  it('CFG-01 T-13 takes every secret from a file too, by one rule', () => {
+  it('CFG-01 T-13 reads every secret from a file too, by one rule', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-secret-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'key')
@@ -63,7 +63,7 @@ describe('reading settings', () => {
     expect(reading({ KEY_FILE: file }).text('KEY')).toBe('hidden')
     const both = reading({ KEY_FILE: file, KEY: 'shown' })
     both.text('KEY')
-    expect(both.problems()).toEqual(['KEY and KEY_FILE are both set: leave one of them out'])
+    expect(both.problems()).toEqual(['KEY and KEY_FILE are both set: remove one of them'])
     const missing = reading({ KEY_FILE: `${file}.none` })
     missing.text('KEY')
     missing.text('KEY')

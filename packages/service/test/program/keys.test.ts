@@ -39,7 +39,7 @@ describe('development keys', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('T-13 are made once, readable by their owner only, and recognised', () => {
+  it('T-13 are created once, readable by their owner only, and recognised', () => {
     const first = developmentSeed(folder, 'statement')
     expect(developmentSeed(folder, 'statement')).toEqual(first)
     expect(developmentSeed(folder, 'publication')).not.toEqual(first)

@@ -8,7 +8,7 @@ function logged(error: unknown): string {
   return lines.join('')
 }
 
-it('T-12 errors are logged without what libraries attach to them', () => {
+it('T-12 errors are logged without the fields that libraries attach', () => {
   const cause = Object.assign(new Error('duplicate key'), {
     code: '23505',
     severity: 'ERROR',

@@ -23,12 +23,12 @@ function start(program: string, ...args: string[]) {
   }
 }
 
-it('T-01 a process that dies while it is asked, and one that cannot be started, are replaced', {
+it('T-01 a process that dies during a question, and one that cannot be started, are replaced', {
   tags: ['nightly'],
 }, async () => {
   const processes = start('lose-a-process.ts')
   await processes.until('replaced')
-  expect(processes.logged('a process ended, and another takes its place')).toMatchObject([
+  expect(processes.logged('a process ended and is replaced')).toMatchObject([
     { process: 2, signal: 'SIGKILL' },
     { process: 2, err: { code: 'ENOENT' } },
   ])
@@ -43,7 +43,7 @@ it('processes stop on SIGTERM, even one that is still starting', { tags: ['night
   expect(processes.logged('stopped')).toHaveLength(2)
 })
 
-it('T-89 processes do not share the port of somebody else', async () => {
+it('T-89 processes do not share the port of another program', async () => {
   const somebody = createServer().listen({ port: 0, host: '127.0.0.1', reusePort: process.platform === 'linux' })
   await once(somebody, 'listening')
   const { port } = somebody.address() as AddressInfo
@@ -53,15 +53,15 @@ it('T-89 processes do not share the port of somebody else', async () => {
   somebody.close()
 })
 
-it('a process that cannot answer the others goes on, and is left out', { tags: ['nightly'] }, async () => {
+it('a process that cannot answer the others keeps running, and is omitted', { tags: ['nightly'] }, async () => {
   const processes = start('two-processes.ts', 'cannot-answer.ts')
   await processes.until('answered')
   expect(processes.logged('answered')).toMatchObject([{ answers: [[2, 'answer']] }])
   expect(await processes.stop()).toEqual([0, null])
-  expect(processes.logged('a process ended, and another takes its place')).toEqual([])
+  expect(processes.logged('a process ended and is replaced')).toEqual([])
 })
 
-it('a process that is replaced runs the same code as the others, although a source changed', {
+it('a replaced process runs the same code as the others, even after a source changed', {
   tags: ['nightly'],
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-changing-'))

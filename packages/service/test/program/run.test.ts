@@ -9,7 +9,7 @@ import { GET, OK } from '../http/service.ts'
 
 const slow = endpoint({ ...GET, name: 'slow', path: '/slow', responses: OK })
 
-it('a service that closes finishes requests in flight and accepts no new ones', async () => {
+it('a closing service finishes running requests and accepts no new ones', async () => {
   const service = createService({ log: createLog('silent'), checkResponses: true })
   const [begun, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   serve(service, slow, async () => {

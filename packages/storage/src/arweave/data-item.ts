@@ -8,9 +8,9 @@ import type { StagedObject } from '../slow-store.ts'
 export interface DataItem {
   /** Its permanent name: the hash of its signature. */
   id: string
-  /** Everything before the bytes of the object. */
+  /** Everything before the object's bytes. */
   header: Buffer
-  /** Of header and bytes. */
+  /** The length of header and bytes. */
   size: number
 }
 
@@ -22,7 +22,7 @@ const ED25519 = 2
 const NO_TARGET = Buffer.alloc(0)
 const [ABSENT, PRESENT] = [Buffer.from([0]), Buffer.from([1])]
 
-/** More than any header has: content types have 255 characters at most. */
+/** Larger than any header: content types have at most 255 characters. */
 export const MAX_HEADER_BYTES = 2048
 
 /** Signing again gives the same item: signatures are deterministic, and the anchor follows from the id of the object. */

@@ -13,11 +13,11 @@ const MAX_BYTES_AT_ONCE = 8 * 1024 * 1024
 /** The service accepts 5 MiB and more; the largest item has few enough of these to be listed at once. */
 const CHUNK_BYTES = 8 * 1024 * 1024
 
-/** What a run leaves to the next. */
+/** The state that a run leaves to the next. */
 export interface Notes {
-  /** Of the item. */
+  /** The id of the item. */
   id: string
-  /** Of the upload in chunks, if there is one. */
+  /** The id of the upload in chunks, if there is one. */
   uploadId: string | null
 }
 
@@ -25,11 +25,11 @@ interface DeliveryTools {
   service: UploadService
   seed: Uint8Array
   timeouts: HttpTimeouts
-  /** The size of the item at the gateways; null when it is unknown there, or none can be asked. */
+  /** The size of the item at the gateways; null when they do not know it, or none can be reached. */
   sizeAtGateways(id: string): Promise<number | null>
 }
 
-/** Resolves with the id of the item once it is permanently on the chain: until then it can still fail to get there. */
+/** Resolves with the id of the item once it is permanently on the chain: until then it may still fail. */
 export async function deliverItem(tools: DeliveryTools, object: StagedObject): Promise<string> {
   const { service, seed } = tools
   const noted = object.notes as Notes | null // only this driver writes them
@@ -44,7 +44,7 @@ export async function deliverItem(tools: DeliveryTools, object: StagedObject): P
   return requirePermanent(item.id, await service.itemState(item.id))
 }
 
-/** Gateways know items that a service has forgotten, or never had. */
+/** Gateways may know items that a service has dropped, or never had. */
 async function stateOf({ service, sizeAtGateways }: DeliveryTools, id: string, size: number): Promise<ItemState> {
   const state = await service.itemState(id)
   return state === null && (await sizeAtGateways(id)) === size ? 'permanent' : state
@@ -52,10 +52,10 @@ async function stateOf({ service, sizeAtGateways }: DeliveryTools, id: string, s
 
 function requirePermanent(id: string, state: ItemState): string {
   if (state === 'permanent') return id
-  throw new ProviderError('unavailable', `item ${id} was sent, and is not permanently on the chain yet`)
+  throw new ProviderError('unavailable', `item ${id} was sent, but is not permanently on the chain yet`)
 }
 
-/** Continues the noted upload as long as the service knows it, unless it has failed. */
+/** Continues the stored upload as long as the service knows it, unless it has failed. */
 async function sendInChunks(
   tools: DeliveryTools,
   item: DataItem,
@@ -82,7 +82,7 @@ async function beginUpload({ service }: DeliveryTools, { id }: DataItem, object:
   return uploadId
 }
 
-/** After a failure the service is asked for the chunks it has: the lost answer may have been a success. */
+/** After a failure the service is queried for the chunks it has: the lost answer may have been a success. */
 async function sendChunks(
   { service, timeouts }: DeliveryTools,
   item: DataItem,

@@ -1,4 +1,4 @@
-// Gateways, at which items are read. Each may be down, behind the others, or wrong.
+// Gateways, from which items are read. Each may be down, behind the others, or wrong.
 
 import type { IncomingMessage } from 'node:http'
 import { createAgent } from '../http/agent.ts'
@@ -13,8 +13,8 @@ type Use<Result> = (answer: IncomingMessage) => Result
 
 export interface Gateways {
   /**
-   * The result of the first gateway whose answer `use` accepts: it throws at answers that are of no use. Null when no
-   * gateway knows the item; an error when some cannot be asked, since then it may exist.
+   * The result of the first gateway whose answer `use` accepts: it throws for unusable answers. Null when no gateway
+   * knows the item; an error when some cannot be reached, because they may have it.
    */
   ask<Result>(
     method: 'GET' | 'HEAD',
@@ -30,7 +30,7 @@ export function openGateways(addresses: readonly string[], timeouts: HttpTimeout
     'http:': createAgent('http:', { keepAlive: true }),
     'https:': createAgent('https:', { keepAlive: true }),
   }
-  /** Those that failed come last. */
+  /** Gateways that failed come last. */
   let order = addresses
 
   async function send(method: 'GET' | 'HEAD', url: string, headers: Record<string, string>): Promise<IncomingMessage> {
@@ -85,7 +85,7 @@ export function openGateways(addresses: readonly string[], timeouts: HttpTimeout
   }
 }
 
-/** 202 is the answer for items that were announced and have not come. */
+/** 202 is the answer for items that were announced but have not arrived. */
 function isUnknown({ statusCode }: IncomingMessage): boolean {
   return statusCode === 404 || statusCode === 202
 }
@@ -95,5 +95,5 @@ function requireItem(method: string, answer: IncomingMessage): IncomingMessage {
   if (status === 416) throw rangePastEnd()
   if (status !== 200 && status !== 206) throw answerError(`${method} of an item`, { status, text: '' })
   if (isIdentity(answer) && /^\d+$/.test(headers['content-length'] ?? '')) return answer
-  throw new ProviderError('unavailable', 'a gateway does not say how long an item is')
+  throw new ProviderError('unavailable', 'a gateway does not state the size of an item')
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { answeredBytes, cutRange, isSameRange, isWhole, rangeHeader } from '../http/byte-ranges.ts'
+import { answeredBytes, cutRange, isComplete, isSameRange, rangeHeader } from '../http/byte-ranges.ts'
 import { resumable } from '../http/resumable.ts'
 import { rangePastEnd, requireRange } from '../object-rules.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
@@ -19,8 +19,8 @@ export async function readItem(
     const bytes = answeredBytes(answer)
     if (range && range.end >= bytes.total) throw rangePastEnd()
     // Some gateways send the whole item, whatever they are asked for.
-    if (isWhole(bytes) || (range && isSameRange(bytes, range))) return { answer, bytes }
-    throw new ProviderError('unavailable', 'a gateway sent another range than it was asked for')
+    if (isComplete(bytes) || (range && isSameRange(bytes, range))) return { answer, bytes }
+    throw new ProviderError('unavailable', 'a gateway sent a range that was not requested')
   })
   if (!found) return null
   const { answer, bytes } = found

@@ -1,13 +1,13 @@
-// Settings of Arweave: the service that takes data items to the chain, and the gateways at which they are read.
+// Settings of Arweave: the service that takes data items to the chain, and the gateways from which they are read.
 
 import type { Setting, SettingsReader } from '@svc/service/program/config'
 import { parseKeySeed } from '@svc/service/program/keys'
 import { isSafeAddress, openProviderUrl, type ProviderUrl } from '../provider-url.ts'
 
 export interface ArweaveSettings {
-  /** Of a service with the API of Turbo, without a trailing slash. */
+  /** The URL of a service with the API of Turbo, without a trailing slash. */
   uploadUrl: string
-  /** `/` and the id of an item follow each; in the order in which they are asked. */
+  /** `/` and the id of an item are appended to each; in the order of their use. */
   gateways: readonly string[]
   /** The service's name for the token that pays for the uploads of this key. */
   token: string
@@ -28,10 +28,10 @@ const FORM = {
 export const ARWEAVE_SETTING: Setting = {
   group: 'providers',
   isSecret: true,
-  help: `Arweave, by a service that speaks as Turbo does: ${FORM.example}; gateway= once for each address that files are read at`,
+  help: `Arweave, through a service with the API of Turbo: ${FORM.example}; gateway= once for each address from which files are read`,
 }
 
-/** Null when it is not set. */
+/** Null when the setting is empty. */
 export function readArweaveSettings(settings: SettingsReader): ArweaveSettings | null {
   const given = openProviderUrl(settings, FORM)
   if (!given) return null
@@ -60,7 +60,7 @@ function readGateways({ options, problem }: ProviderUrl): readonly string[] {
 
 const ADDRESS = 'an https address without user, query or fragment; http only on this machine'
 
-/** Parts of files are read without a hash to check them by: they must be safe from changes on the way. */
+/** Parts of files are read without a hash to check them: they must be protected from changes in transit. */
 function readAddress(text: string): string | null {
   const url = URL.parse(text)
   if (!url || text.includes('@') || url.search || url.hash || !isSafeAddress(url)) return null
@@ -75,6 +75,7 @@ function readToken({ option, problem }: ProviderUrl): string {
 
 function readSeed({ secret, problem }: ProviderUrl): Uint8Array {
   const seed = parseKeySeed(secret('key') ?? '')
-  if (!seed) problem('key', "64 hex characters or a wallet's keypair, or key_file a file that holds one")
+  if (!seed)
+    problem('key', "64 hex characters or a wallet's keypair, or key_file, the name of a file that contains one")
   return seed ?? new Uint8Array()
 }

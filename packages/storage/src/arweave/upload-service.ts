@@ -8,19 +8,21 @@ import { type HttpTimeouts, onceMore } from '../timeouts.ts'
 import { answerError } from './errors.ts'
 import type { ArweaveSettings } from './settings.ts'
 
-/** Null: it knows no such item. `failed`: it could not bring it to the chain, and would accept it again. */
+/** Null: the service does not know the item. `failed`: it could not take it to the chain, and would accept it again. */
 export type ItemState = 'permanent' | 'pending' | 'failed' | null
 
-/** `open`: chunks may come. `closed`: it is complete, and being checked or taken. `gone`: forgotten, or rejected. */
+/**
+ * `open`: chunks may be sent. `closed`: it is complete, and being checked or delivered. `gone`: dropped, or rejected.
+ */
 type UploadState = 'open' | 'closed' | 'unpaid' | 'gone'
 
-/** A body that holds a file while it is sent. */
+/** A body that keeps a file open while it is sent. */
 export interface ItemBody extends StreamedBody {
   /** Closes the file, however much was sent. */
   release(): void
 }
 
-/** Sends nothing twice: after a failure, the caller has to find out what was done. */
+/** Sends nothing twice: after a failure, the caller must find out what was done. */
 export interface UploadService {
   itemState(id: string): Promise<ItemState>
   /** Also succeeds when the service has the item already. */
@@ -56,7 +58,7 @@ export function openUploadService({ uploadUrl, token }: Address, timeouts: HttpT
     if (status !== 202 && !(isSent && status >= 200 && status < 300)) throw answerError(asked, answer)
   }
 
-  /** Null when the service does not know it. */
+  /** Null when the service does not know the item. */
   async function get(path: string): Promise<Record<string, unknown> | null> {
     const answer = await onceMore(() => send('GET', path, null))
     if (answer.status === 404) return null
@@ -84,7 +86,7 @@ export function openUploadService({ uploadUrl, token }: Address, timeouts: HttpT
     async beginUpload(chunkBytes) {
       const id = (await get(`/v1/chunks/${token}/-1/-1?chunkSize=${chunkBytes}`))?.id
       if (typeof id === 'string' && id !== '') return id
-      throw new ProviderError('unavailable', 'the service began no upload')
+      throw new ProviderError('unavailable', 'the service did not begin an upload')
     },
     async uploadState(uploadId) {
       const status = (await get(`${chunks(uploadId)}/status`))?.status
@@ -106,7 +108,7 @@ export function openUploadService({ uploadUrl, token }: Address, timeouts: HttpT
   }
 }
 
-/** An offset and a length; a chunk that is stated in another way is sent again. */
+/** An offset and a length; a chunk in another form is sent again. */
 function isChunk(stated: unknown): stated is [number, number] {
   return Array.isArray(stated) && stated.length === 2 && stated.every(Number.isSafeInteger)
 }
@@ -114,8 +116,8 @@ function isChunk(stated: unknown): stated is [number, number] {
 function parseJson(text: string): Record<string, unknown> {
   try {
     const answer: unknown = JSON.parse(text)
-    if (typeof answer === 'object' && answer !== null) return answer as Record<string, unknown> // read with care
-    throw new Error('the service answers no record')
+    if (typeof answer === 'object' && answer !== null) return answer as Record<string, unknown> // fields are checked by the caller
+    throw new Error('the service did not return a JSON object')
   } catch (error) {
     throw new ProviderError('unavailable', error, { isRetryable: true })
   }

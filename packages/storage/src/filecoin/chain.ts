@@ -1,4 +1,4 @@
-// What the chain says about our data sets and pieces: the word of the provider does not suffice.
+// What the chain reports about our data sets and pieces: a provider's own claim is not enough.
 
 import { type Chain, getChain } from '@filoz/synapse-core/chains'
 import { type Account, type Address, type Client, createClient, http, isAddressEqual, type Transport } from 'viem'
@@ -10,7 +10,7 @@ import type { FilecoinSettings } from './settings.ts'
 
 export type FilecoinClient = Client<Transport, Chain, Account>
 
-/** Signs for the account that pays, on the chain and with the contract of the settings. */
+/** Signs for the paying account, on the chain and with the contract of the settings. */
 export function openClient(settings: FilecoinSettings, { answerMs }: Pick<Timeouts, 'answerMs'>): FilecoinClient {
   const { chainId, key, recordKeeper, rpcUrl } = settings
   const chain = getChain(chainId)
@@ -29,17 +29,17 @@ function endsWithin(ms: number): typeof fetch {
 
 export interface DataSet {
   id: bigint
-  /** Its number in signatures. */
+  /** Its id in signatures. */
   clientDataSetId: bigint
 }
 
-/** The contract at which data sets are registered. */
+/** The contract that registers data sets. */
 export interface RecordKeeper {
-  /** The data set that a signed nonce was used for; null when it was not used. Each can be used once only. */
+  /** The data set that a signed nonce was used for; null when it was not used. Each can be used only once. */
   dataSetUsing(nonce: bigint): Promise<bigint | null>
-  /** An error when there is no such data set, or it is not ours, or has ended. */
+  /** Throws when the data set does not exist, is not ours, or has ended. */
   requireDataSet(id: bigint): Promise<DataSet>
-  /** An error when the account cannot pay for anything more. */
+  /** Throws when the account cannot pay any more. */
   requireFunds(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ export function openRecordKeeper(client: FilecoinClient): RecordKeeper {
     return view
   }
 
-  /** What the payer allows the contract, and has. */
+  /** The payer's funds, and what the payer allows the contract. */
   async function readAccount() {
     const [address, token] = await Promise.all([
       readContract(client, { ...fwss, functionName: 'paymentsContractAddress' }),
@@ -67,7 +67,8 @@ export function openRecordKeeper(client: FilecoinClient): RecordKeeper {
       readContract(client, { ...pay, functionName: 'operatorApprovals', args: [token, payer, fwss.address] }),
       readContract(client, { ...pay, functionName: 'getAccountInfoIfSettled', args: [token, payer] }),
     ])
-    // Usage that equals an allowance may suffice: a data set has a lowest price, up to which pieces cost nothing more.
+    // Usage that equals an allowance may be enough: a data set has a minimum price, up to which pieces cost nothing
+    // more.
     const isUsedUp = rate === 0n || lockup === 0n || rateUsage > rate || lockupUsage > lockup
     return { isApproved, isUsedUp, funds }
   }
@@ -95,11 +96,11 @@ export function openRecordKeeper(client: FilecoinClient): RecordKeeper {
         }),
       )
       const { pdpRailId, pdpEndEpoch, clientDataSetId } = dataSet
-      if (pdpRailId === 0n) throw new ProviderError('closed', `there is no data set ${id}`)
+      if (pdpRailId === 0n) throw new ProviderError('closed', `the data set ${id} does not exist`)
       if (!isAddressEqual(dataSet.payer, payer)) {
         throw new ProviderError('closed', `the data set ${id} is paid for by ${dataSet.payer}`)
       }
-      if (pdpEndEpoch !== 0n) throw new ProviderError('closed', `the data set ${id} ends`)
+      if (pdpEndEpoch !== 0n) throw new ProviderError('closed', `the data set ${id} is ending`)
       return { id, clientDataSetId }
     },
     async requireFunds() {
@@ -117,6 +118,6 @@ async function onChain<Result>(ask: () => Promise<Result>): Promise<Result> {
   } catch (error) {
     // Only the first line: the others of viem's messages contain the address of the node.
     const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
-    throw new ProviderError('unavailable', `the chain does not answer: ${message}`)
+    throw new ProviderError('unavailable', `the chain does not respond: ${message}`)
   }
 }

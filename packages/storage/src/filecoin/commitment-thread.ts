@@ -1,14 +1,14 @@
-// Piece commitments, in a thread of their own: a second of work for each 20 MiB would hold up all requests.
+// Piece commitments, in their own thread: a second of work for each 20 MiB would delay all requests.
 
 import { lazyThread } from '../worker-thread.ts'
 
-/** Some bytes, or null at their end. The thread answers each with null, and the end with the multihash. */
+/** Some bytes, or null at their end. The thread answers each message with null, and the end with the multihash. */
 export type CommitmentMessage = Uint8Array<ArrayBuffer> | null
 
-/** How many chunks are sent to the thread in advance, so that it need not wait for the next. */
+/** The number of chunks that are sent to the thread in advance, so that it need not wait. */
 const AHEAD = 2
 
-/** The thread computes several commitments in turns. */
+/** The thread alternates between several commitments. */
 export function commitmentThread(): (bytes: AsyncIterable<Uint8Array>) => Promise<Uint8Array> {
   const begin = lazyThread<CommitmentMessage>(new URL('./commitment-worker.ts', import.meta.url))
   return async (bytes) => {

@@ -1,4 +1,4 @@
-// Runs in a thread of its own, which `commitment-thread.ts` starts.
+// The program of the thread that `commitment-thread.ts` starts.
 
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { create } from 'fr32-sha2-256-trunc254-padded-binary-tree-multihash'

@@ -13,7 +13,7 @@ export function openDataSet(
   keeper: RecordKeeper,
   timeouts: FilecoinTimeouts,
 ): (pdp: Pdp, signal: AbortSignal) => Promise<DataSet> {
-  // The same in every gateway and after every start, so that the contract lets it be created once only.
+  // The same in every gateway and after every start, so that the contract allows its creation only once.
   const clientDataSetId = BigInt(keccak256(toHex(`svc data set ${chainId} ${recordKeeper} ${payee}`.toLowerCase())))
   let found: DataSet | null = null
   let sentAt = Number.NEGATIVE_INFINITY

@@ -1,5 +1,5 @@
-// Bringing an object to the provider: compute its piece, upload the piece, have it added to the data set. Each step is
-// noted before the next begins, so that a later run continues.
+// Delivers an object to the provider: computes its piece, uploads the piece, and adds it to the data set. Each step is
+// stored before the next begins, so that a later run continues.
 
 import { createHash } from 'node:crypto'
 import { parse } from '@filoz/synapse-core/piece'
@@ -25,9 +25,9 @@ export interface Filecoin {
 interface Notes {
   /** The content id of the piece. */
   piece: string
-  /** The upload that its bytes are sent to. */
+  /** The upload that receives its bytes. */
   upload?: { id: string; isWhole: boolean }
-  /** The request to add the piece; with the transaction, once the provider answered. */
+  /** The request to add the piece; with the transaction, once the provider has answered. */
   commit?: Commit
 }
 
@@ -41,7 +41,7 @@ interface Commit {
 interface Run extends Filecoin {
   object: StagedObject
   pdp: Pdp
-  /** The latest notes; null only before the first one. */
+  /** The latest notes; null only before the first ones. */
   notes: Notes
   note(notes: Notes): Promise<void>
 }
@@ -70,7 +70,7 @@ export async function deliver(filecoin: Filecoin, object: StagedObject): Promise
   }
 }
 
-/** The commitment is to the confirmed bytes, or there is none. */
+/** The commitment covers the confirmed bytes; otherwise this fails. */
 async function computePiece({ commitmentOf }: Filecoin, object: StagedObject): Promise<string> {
   const sha256 = createHash('sha256')
   async function* hashed() {
@@ -81,7 +81,7 @@ async function computePiece({ commitmentOf }: Filecoin, object: StagedObject): P
     }
   }
   const multihash = await commitmentOf(withZeros(hashed(), object))
-  if (sha256.digest('hex') !== object.sha256) throw new Error('the bytes are not those that were staged')
+  if (sha256.digest('hex') !== object.sha256) throw new Error('the bytes are not the staged ones')
   return cidOf(multihash)
 }
 
@@ -115,10 +115,10 @@ async function finishUpload(run: Run, upload: string): Promise<void> {
   if (status === 200) return requirePiece(run)
   if (status === 400) {
     await run.note({ piece })
-    throw new ProviderError('unavailable', 'the provider has other bytes than were sent')
+    throw new ProviderError('unavailable', "the provider's bytes differ from the sent bytes")
   }
   if (status !== 404) throw answerError('POST /pdp/piece/uploads', { status, text: '' })
-  // The provider also forgets an upload when it is finished, and that answer may have been lost.
+  // The provider also drops an upload when it is finished, and that answer may have been lost.
   if (await waitForPiece(run)) return
   await run.note({ piece })
   throw notYet('a piece')
@@ -132,7 +132,7 @@ async function waitForPiece({ pdp, notes, object, timeouts }: Run): Promise<true
   return pollProgress(timeouts, object.signal, async () => (await pdp.hasPiece(notes.piece)) || null)
 }
 
-/** Adds the piece to the data set, or continues with that, until the chain has it. */
+/** Adds the piece to the data set, or continues to, until the chain has it. */
 async function commitPiece(run: Run): Promise<void> {
   const { object, notes, keeper, timeouts } = run
   const nonce = nonceOf(object.id)
@@ -142,7 +142,7 @@ async function commitPiece(run: Run): Promise<void> {
   if (!isDone) throw notYet('a commit')
 }
 
-/** Follows from the object alone: the contract accepts it only once, from any gateway. */
+/** Depends on the object alone: the contract accepts it only once, from any gateway. */
 function nonceOf(id: string): bigint {
   return BigInt(keccak256(toHex(`svc object ${id}`)))
 }
@@ -172,5 +172,5 @@ async function isOnChain(run: Run, nonce: bigint, { transaction, dataSet, sentAt
   if (status !== 'rejected' && Date.now() - sentAt < run.timeouts.lostMs) return null
   const { commit: _, ...notes } = run.notes
   await run.note(notes)
-  throw new ProviderError('unavailable', `a commit is ${status ?? 'lost'}, and has to be sent again`)
+  throw new ProviderError('unavailable', `a commit is ${status ?? 'lost'}, and must be sent again`)
 }

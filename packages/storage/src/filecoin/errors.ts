@@ -10,7 +10,7 @@ export function answerError(asked: string, { status, text }: Pick<TextAnswer, 's
   })
 }
 
-/** Whether the provider rejected a request, as opposed to being out of reach: then nothing was done. */
+/** Whether the provider rejected a request, rather than being unreachable: then nothing was done. */
 export function isRejection(error: unknown): boolean {
   return error instanceof ProviderError && error.answer !== undefined
 }

@@ -10,17 +10,17 @@ import { answerError } from './errors.ts'
 type Hex = `0x${string}`
 
 export interface Pdp {
-  /** Whether the provider has it, ready to be added to a data set. */
+  /** Whether the provider has the piece, ready to be added to a data set. */
   hasPiece(cid: string): Promise<boolean>
   /** Resolves with the id of an upload, to which bytes may be sent. */
   beginUpload(): Promise<string>
   send(upload: string, bytes: AsyncIterable<Buffer>, length: number): Promise<void>
-  /** Resolves with the status: 200, 400 when the bytes are others, 404 also when it was finished before. */
+  /** Resolves with the status: 200, 400 when the bytes differ, 404 also when it was finished before. */
   finishUpload(upload: string, cid: string): Promise<number>
   createDataSet(recordKeeper: Hex, extraData: Hex): Promise<void>
   /** Resolves with the hash of the transaction. */
   addPiece(dataSet: string, cid: string, extraData: Hex): Promise<string>
-  /** Null when the provider knows no such transaction. */
+  /** Null when the provider does not know the transaction. */
   transactionStatus(dataSet: string, transaction: string): Promise<'pending' | 'confirmed' | 'rejected' | null>
   ping(): Promise<void>
   close(): void
@@ -100,7 +100,7 @@ function json(body: unknown): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
-/** Only this part of the address is used: the address itself could be anywhere. */
+/** Only this part of the address is used: the address itself could point anywhere. */
 function idInLocation({ headers }: TextAnswer, form: RegExp): string {
   const id = form.exec(headers.location ?? '')?.[1]
   if (!id) throw new ProviderError('unavailable', 'the provider answered with an unexpected location')

@@ -1,15 +1,15 @@
-// Filecoin's name for an object: a content id with the commitment to its bytes and their number (PieceCIDv2, FRC-0069).
+// Filecoin's id of an object: a content id with the commitment to its bytes and their number (PieceCIDv2, FRC-0069).
 
 import { getSize, hexToPieceCID, parse } from '@filoz/synapse-core/piece'
 
-/** The least that a commitment can be computed of; smaller objects get zeros appended. */
+/** The smallest input of a commitment; smaller objects get zeros appended. */
 const MIN_BYTES = 127
 /** 1 GiB, minus what the proof needs. */
 export const MAX_BYTES = 1_065_353_216
 
 export interface Piece {
   cid: string
-  /** Of the object, without appended zeros. */
+  /** The size of the object, without appended zeros. */
   size: number
 }
 
@@ -34,7 +34,7 @@ export function pieceOf(ref: string): Piece | null {
   }
 }
 
-/** Of the piece, with appended zeros. */
+/** The length of the piece, with appended zeros. */
 export function lengthOf({ size }: { size: number }): number {
   return Math.max(size, MIN_BYTES)
 }

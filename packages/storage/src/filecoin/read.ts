@@ -8,28 +8,28 @@ import { type ByteRange, ProviderError } from '../provider.ts'
 import { type HttpTimeouts, withRetries } from '../timeouts.ts'
 import { lengthOf, type Piece } from './piece.ts'
 
-/** Where pieces are read, in this order: the provider is the last, and its answer counts. */
-export type Places = readonly [...Place[], Place]
+/** Where pieces are read, in this order: the provider is the last, and its answer is decisive. */
+export type Locations = readonly [...Location[], Location]
 
-interface Place {
-  /** `/` and a content id follow. */
+interface Location {
+  /** `/` and a content id are appended. */
   url: string
   agent: Agent
   timeouts: HttpTimeouts
 }
 
 /** Null when the provider does not have it. */
-export async function readPiece(places: Places, piece: Piece, range?: ByteRange): Promise<Readable | null> {
+export async function readPiece(locations: Locations, piece: Piece, range?: ByteRange): Promise<Readable | null> {
   const { start, end } = range ?? { start: 0, end: piece.size - 1 }
   if (range) requireRange(range, piece.size)
-  if (piece.size === 0) return (await findPiece(places, piece)) && Readable.from([], { objectMode: false })
-  return firstOf(places, async (place) => {
-    const first = await open(place, piece, { start, end })
+  if (piece.size === 0) return (await findPiece(locations, piece)) && Readable.from([], { objectMode: false })
+  return firstOf(locations, async (location) => {
+    const first = await open(location, piece, { start, end })
     if (first === null) return null
     const isWholePiece = first.statusCode === 200
     const bytes = isWholePiece ? { start: 0, end: lengthOf(piece) - 1 } : { start, end }
-    const stream = resumable(first, bytes, place.timeouts, async (position) => {
-      const next = await open(place, piece, { start: position, end: bytes.end })
+    const stream = resumable(first, bytes, location.timeouts, async (position) => {
+      const next = await open(location, piece, { start: position, end: bytes.end })
       if (next?.statusCode === 206) return next
       next?.destroy()
       throw new ProviderError('unavailable', 'a piece cannot be resumed where it broke off')
@@ -39,9 +39,9 @@ export async function readPiece(places: Places, piece: Piece, range?: ByteRange)
 }
 
 /** Null when the provider does not have it. */
-export async function findPiece(places: Places, piece: Piece): Promise<{ size: number } | null> {
-  return firstOf(places, async (place) => {
-    const answer = await ask(place, 'HEAD', piece)
+export async function findPiece(locations: Locations, piece: Piece): Promise<{ size: number } | null> {
+  return firstOf(locations, async (location) => {
+    const answer = await ask(location, 'HEAD', piece)
     answer.resume()
     if (answer.statusCode === 404) return null
     if (answer.statusCode !== 200 || !hasWholePiece(answer, piece)) throw unexpectedAnswer(answer)
@@ -49,20 +49,23 @@ export async function findPiece(places: Places, piece: Piece): Promise<{ size: n
   })
 }
 
-async function firstOf<Result>(places: Places, ask: (place: Place) => Promise<Result | null>): Promise<Result | null> {
-  for (const place of places.slice(0, -1)) {
-    const found = await ask(place).catch(() => null)
+async function firstOf<Result>(
+  locations: Locations,
+  ask: (location: Location) => Promise<Result | null>,
+): Promise<Result | null> {
+  for (const location of locations.slice(0, -1)) {
+    const found = await ask(location).catch(() => null)
     if (found !== null) return found
   }
-  return ask(places.at(-1) as Place) // there is one
+  return ask(locations.at(-1) as Location) // there is one
 }
 
 /** The range; or the whole piece when that is the range, or when the server does not support ranges. */
-async function open(place: Place, piece: Piece, range: ByteRange): Promise<IncomingMessage | null> {
+async function open(location: Location, piece: Piece, range: ByteRange): Promise<IncomingMessage | null> {
   const { start, end } = range
   const length = lengthOf(piece)
   const isWholeRange = start === 0 && end === length - 1
-  const answer = await ask(place, 'GET', piece, isWholeRange ? {} : rangeHeader(range))
+  const answer = await ask(location, 'GET', piece, isWholeRange ? {} : rangeHeader(range))
   const { statusCode, headers } = answer
   const isRange =
     statusCode === 206 && isIdentity(answer) && headers['content-range'] === `bytes ${start}-${end}/${length}`
@@ -72,7 +75,7 @@ async function open(place: Place, piece: Piece, range: ByteRange): Promise<Incom
   throw unexpectedAnswer(answer)
 }
 
-async function ask({ url, agent, timeouts }: Place, method: string, { cid }: Piece, headers = {}) {
+async function ask({ url, agent, timeouts }: Location, method: string, { cid }: Piece, headers = {}) {
   return withRetries(timeouts, async () => {
     const { answer } = await exchange({ method, url: `${url}/${cid}`, headers }, agent, timeouts)
     if (!isRetryable(answer)) return answer
@@ -85,7 +88,7 @@ function isRetryable({ statusCode = 500 }: IncomingMessage): boolean {
   return statusCode >= 500 || statusCode === 429
 }
 
-/** As far as it says: a chunked answer does not state its length. */
+/** As far as the answer states it: a chunked answer has no length. */
 function hasWholePiece(answer: IncomingMessage, piece: Piece): boolean {
   return isIdentity(answer) && Number(answer.headers['content-length'] ?? lengthOf(piece)) === lengthOf(piece)
 }

@@ -11,11 +11,11 @@ export interface FilecoinSettings {
   chainId: ChainId
   /** May contain the secret of an account there. */
   rpcUrl: string
-  /** The contract at which data sets are registered: FilecoinWarmStorageService. */
+  /** The contract that registers data sets: FilecoinWarmStorageService. */
   recordKeeper: `0x${string}`
-  /** Null: the one for this key and payee, which is created when it is missing. */
+  /** Null: the data set of this key and payee, which is created when it is missing. */
   dataSet: bigint | null
-  /** Where the provider is paid; null when the data set determines it. */
+  /** The address that pays the provider; null when the data set determines it. */
   payee: `0x${string}` | null
   /** Where pieces are read first, as `<url>/<content id>`; null: only at the provider. */
   retrievalUrl: string | null
@@ -23,7 +23,7 @@ export interface FilecoinSettings {
 
 type ChainId = keyof typeof CHAINS
 
-/** As in @filoz/synapse-core, which is not loaded unless Filecoin is configured. */
+/** The values of @filoz/synapse-core, which is loaded only when Filecoin is configured. */
 const CHAINS = {
   314: {
     rpcUrl: 'https://api.node.glif.io/rpc/v1',
@@ -46,10 +46,10 @@ const FORM = {
 export const FILECOIN_SETTING: Setting = {
   group: 'providers',
   isSecret: true,
-  help: `Filecoin, at a provider that takes pieces (PDP): ${FORM.example}; also data_set in place of payee, chain (314, 314159, 31415926), rpc, record_keeper and retrieval`,
+  help: `Filecoin, at a provider that accepts pieces (PDP): ${FORM.example}; also data_set in place of payee, chain (314, 314159, 31415926), rpc, record_keeper and retrieval`,
 }
 
-/** Null when it is not set. */
+/** Null when the setting is empty. */
 export function readFilecoinSettings(settings: SettingsReader): FilecoinSettings | null {
   const given = openProviderUrl(settings, FORM)
   if (!given) return null
@@ -70,7 +70,7 @@ export function readFilecoinSettings(settings: SettingsReader): FilecoinSettings
   }
 }
 
-/** Unencrypted, others could read the files, and could answer anything about the chain. */
+/** Without encryption, others could read the files, and forge answers about the chain. */
 function readUrl({ problem }: ProviderUrl, word: string, text: string): string {
   const url = URL.parse(text)
   if (!url || !isSafeAddress(url) || url.search || url.hash)
@@ -87,6 +87,6 @@ function readAddress(given: ProviderUrl, word: string, meaning: string, fallback
 function readKey({ secret, problem }: ProviderUrl): `0x${string}` {
   const key = secret('key') ?? ''
   if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(key))
-    problem('key', 'a private key of 64 hex characters, or key_file a file that holds one')
+    problem('key', 'a private key of 64 hex characters, or key_file, the name of a file that contains one')
   return `0x${key.replace(/^0x/, '')}`
 }

@@ -3,9 +3,9 @@ import { ProviderError } from '../provider.ts'
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../timeouts.ts'
 
 export interface FilecoinTimeouts extends HttpTimeouts {
-  /** Between two questions about the progress of the provider or the chain. */
+  /** The pause between two queries about the progress of the provider or the chain. */
   pollMs: number
-  /** For that progress, in one run. */
+  /** The time limit of that progress, in one run. */
   progressMs: number
   /** After this, a transaction that is not on the chain counts as lost. */
   lostMs: number
@@ -18,7 +18,7 @@ export const TIMEOUTS: FilecoinTimeouts = {
   lostMs: 900_000,
 }
 
-/** Asks until there is an answer; null when the time of this run is up. */
+/** Polls until there is an answer; null when the time of this run is up. */
 export function pollProgress<Result>(
   { pollMs, progressMs }: FilecoinTimeouts,
   signal: AbortSignal,

@@ -54,7 +54,7 @@ export interface Calls {
   root: string
   /** All or nothing. */
   commit(writes: readonly DocumentWrite[], limits: CallLimits): Promise<void>
-  /** Those that exist, in any order; only these fields when some are named. */
+  /** The existing ones, in any order; only these fields when some are named. */
   fetch(names: readonly string[], mask: readonly string[] | null, limits: CallLimits): Promise<StoredDocument[]>
   /** The names of the first documents of a collection within a document, in order. */
   list(parent: string, collectionId: string, limit: number, limits: CallLimits): Promise<string[]>
@@ -63,7 +63,7 @@ export interface Calls {
 
 const CHANNEL = {
   'grpc.use_local_subchannel_pool': 1,
-  // Less than the pauses between attempts: each is to find another connection.
+  // Less than the pauses between attempts: each attempt must use a new connection.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 5000,
   // Detects a connection whose other end is gone.
@@ -82,7 +82,7 @@ export function openCalls(settings: FirestoreSettings): Calls {
     try {
       return (await client.initialize()) as unknown as Stub // its methods are made at run time
     } catch (error) {
-      // A client that found no credentials does not look for them again.
+      // A client that found no credentials does not search for them again.
       client = createClient(settings)
       throw error
     }
@@ -125,7 +125,7 @@ function createClient({ project, credentials, emulator }: FirestoreSettings) {
     servicePath: hostname,
     port: Number(port),
     sslCreds: channelCredentials.createInsecure(),
-    // Otherwise it asks the credentials of this machine for it.
+    // Otherwise it asks the credentials of this machine for the project.
     clientOptions: { universeDomain: 'googleapis.com' },
   })
 }

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js'
 import { withoutDetails } from '../google-account.ts'
 import { ProviderError } from '../provider.ts'
 
-/** When `NOT_FOUND` does not answer for a document, the database is missing or of another kind. */
+/** When `NOT_FOUND` is not about a document, the database is missing or of another kind. */
 const CLOSED = [status.UNAUTHENTICATED, status.PERMISSION_DENIED, status.NOT_FOUND, status.FAILED_PRECONDITION]
 const RETRYABLE = [
   status.UNAVAILABLE,

@@ -9,7 +9,7 @@ import { removeObject, writeObject } from './write.ts'
 
 const TIMEOUTS: Timeouts = { connectMs: 5000, answerMs: 20_000, attempts: 3, backoffMs: 500 }
 
-/** No object has it, as ids are random. */
+/** An id that no object has, because ids are random. */
 const UNUSED_ID = '0'.repeat(32)
 
 /** Objects in documents of Firestore. Several gateways may share a collection. */

@@ -1,5 +1,5 @@
-// Parts in their places: a part is a run of whole chunks. A document `claim-<index>` beside the chunks claims the place
-// for one writer, and is removed only when a write has failed and is over, or when the object is complete.
+// Parts in slots: a part is a run of whole chunks. A document `claim-<index>` beside the chunks claims the slot for one
+// writer, and is removed only when a write has failed and has ended, or when the object is complete.
 
 import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -7,7 +7,7 @@ import { status } from '@grpc/grpc-js'
 import { slices } from '../absent.ts'
 import { batchSource } from '../batches.ts'
 import { writeChunks } from '../chunks.ts'
-import { areAdjacent, chunkBytesOf, endOf, placeOf } from '../part-places.ts'
+import { areAdjacent, chunkBytesOf, endOf, slotOf } from '../part-slots.ts'
 import {
   type CompletedParts,
   type NewPart,
@@ -21,7 +21,7 @@ import { hasStatus } from './errors.ts'
 import { chunkName, findObject, type Store } from './store.ts'
 import { CHUNKING, chunkWrite, removeAll, requireChunk } from './write.ts'
 
-/** The chunks of all parts bear it as those of a write bear its name. */
+/** The chunks of all parts contain it, like the name of a write in its chunks. */
 const WRITE = 'parts'
 /** Claims are small. */
 const CLAIMS_PER_COMMIT = 200
@@ -41,7 +41,7 @@ const claimName = (store: Store, id: string, index: number) => chunkName(store.o
 async function writePart(store: Store, upload: PartsUpload, part: NewPart, source: Readable): Promise<string | null> {
   const { id, ref } = upload
   const chunkBytes = chunkBytesIn(upload)
-  const start = placeOf(part, Number(ref))
+  const start = slotOf(part, Number(ref))
   if (start === null || (part.size % chunkBytes !== 0 && !part.isLast)) return null
   const write = { name: store.objectName(id), write: WRITE }
   const first = start / chunkBytes
@@ -49,7 +49,7 @@ async function writePart(store: Store, upload: PartsUpload, part: NewPart, sourc
   const batches = batchSource(source)
   try {
     if (!(await takeClaim(store, claim))) return null
-    // Its claims were removed then, so that this is not the place's first.
+    // Its claims were already removed, so this is not the first claim of the slot.
     if (await findObject(store, id)) {
       await removeAll(store, [claim])
       return null
@@ -71,7 +71,7 @@ async function writePart(store: Store, upload: PartsUpload, part: NewPart, sourc
   }
 }
 
-/** False when another writer has the place. */
+/** False when another writer has the slot. */
 async function takeClaim(store: Store, name: string): Promise<boolean> {
   const writer = randomBytes(8).toString('hex')
   const fields = { writer: { stringValue: writer } }
@@ -86,7 +86,7 @@ async function takeClaim(store: Store, name: string): Promise<boolean> {
   }
 }
 
-/** It is gone when the object was removed, or completed without this part. */
+/** The claim is gone when the object was removed, or completed without this part. */
 async function requireClaim(store: Store, name: string): Promise<void> {
   const done: DocumentWrite = {
     update: { name, fields: { done: { integerValue: 1 } } },

@@ -4,7 +4,7 @@ import { requireRange } from '../object-rules.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
 import { chunkName, type FoundObject, findObject, type Store } from './store.ts'
 
-/** As many as are written at once. While one is awaited, the next ones are already on their way. */
+/** As many as are written at once. While one is awaited, the next ones are already being fetched. */
 const CHUNKS_AT_ONCE = 4
 
 export async function readObject(store: Store, id: string, range: ByteRange | undefined): Promise<Readable | null> {
@@ -58,7 +58,7 @@ async function fetchChunk(store: Store, found: FoundObject, n: number, signal: A
   const [document] = await store.fetch([chunkName(name, write, n)], ['data'], signal)
   const data = document?.fields.data?.bytesValue
   if (data?.length !== Math.min(chunkBytes, size - n * chunkBytes)) {
-    throw new ProviderError('unavailable', 'a chunk of the object is missing, or not as long as it was')
+    throw new ProviderError('unavailable', 'a chunk of the object is missing or has another length')
   }
   return data
 }

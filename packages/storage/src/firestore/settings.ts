@@ -30,7 +30,7 @@ export const FIRESTORE_SETTING: Setting = {
   help: `Firestore: ${FORM.example}; also database, max_object_bytes (each 900 KiB is a document to pay for) and, in development, emulator=host:port`,
 }
 
-/** Null when it is not set. */
+/** Null when the setting is empty. */
 export function readFirestoreSettings(settings: SettingsReader): FirestoreSettings | null {
   const given = openProviderUrl(settings, FORM)
   if (!given) return null
@@ -58,5 +58,5 @@ function reportProblems(
     problem('collection', `1 to 100 letters, digits, _ or -, not "${collection}"`)
   if (emulator !== null && !/^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}$/.test(emulator))
     problem('emulator', `host:port, not "${emulator}"`)
-  if (emulator !== null && credentials) problem('emulator', 'without credentials: take away one or the other')
+  if (emulator !== null && credentials) problem('emulator', 'without credentials: remove one of them')
 }

@@ -1,13 +1,13 @@
-// The documents of objects: `<collection>/<id>` exists once an object is complete, and contains its size and the name of
-// its write; the bytes are in `<collection>/<id>/chunks/<write>-<number>`. A chunk bears the name of its write, so that a
-// write never touches what another one has written.
+// The documents of objects: `<collection>/<id>` exists once an object is complete, and contains its size and the name
+// of its write; the bytes are in `<collection>/<id>/chunks/<write>-<number>`. A chunk's name contains its write, so
+// that a write never touches another one's chunks.
 
 import { parseSize, requireObjectId } from '../object-rules.ts'
 import { type Timeouts, withRetries } from '../timeouts.ts'
 import type { CallLimits, Calls, DocumentWrite, StoredDocument } from './calls.ts'
 import { callError } from './errors.ts'
 
-/** Each step is tried again when it fails: doing it twice must come to the same. */
+/** A failed step is retried: running it twice must have the same result. */
 export interface Store {
   objectName(id: string): string
   commit(writes: readonly DocumentWrite[]): Promise<void>
@@ -18,7 +18,7 @@ export interface Store {
 
 export interface FoundObject {
   name: string
-  /** The name of the write that made it. */
+  /** The name of the write that created it. */
   write: string
   size: number
   chunks: number

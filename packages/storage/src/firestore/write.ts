@@ -11,7 +11,7 @@ import { chunkName, findObject, type Store } from './store.ts'
 
 /** A document may have 1 MiB, including its name. */
 const CHUNK_BYTES = 900 * 1024
-/** More would hold more memory for each transfer; with fewer, each answer is waited for. */
+/** With more, each transfer would hold more memory; with fewer, each answer is waited for. */
 export const CHUNKING = { chunkBytes: CHUNK_BYTES, atOnce: 4, leavesLast: true }
 /** They must fit into the 10 MiB of one commit, in which deleted documents count too. */
 const CHUNKS_PER_COMMIT = 8
@@ -22,9 +22,9 @@ interface Write {
   id: string
   /** The name of the object's document. */
   name: string
-  /** Borne by the object and by its chunks. */
+  /** Part of the names of the object and its chunks. */
   write: string
-  /** How many chunks may be there. */
+  /** The largest number of chunks that may exist. */
   begun: number
 }
 
@@ -62,12 +62,13 @@ async function writeOnce(store: Store, write: Write, source: Batches, sizes: Siz
       () => true,
       () => false,
     )
-    // The gateway forgets an object whose write was rejected, unless the provider is unavailable: chunks may be left.
+    // The gateway forgets an object whose write was rejected, unless the provider is unavailable: then chunks may be
+    // left.
     throw !isDiscarded && error instanceof ProviderError ? new ProviderError('unavailable', error) : error
   }
 }
 
-/** One commit writes the last chunk and the object, unless another one exists, or this one was removed meanwhile. */
+/** One commit writes the last chunk and the object, unless the id is taken or the write was removed meanwhile. */
 async function publish(store: Store, write: Write, { size, count, last }: WrittenChunks): Promise<void> {
   const about = { write: { stringValue: write.write }, size: { integerValue: size } }
   const chunks = { chunks: { integerValue: count + (last ? 1 : 0) }, chunk_bytes: { integerValue: CHUNK_BYTES } }
@@ -92,20 +93,20 @@ export function chunkWrite({ name, write }: Pick<Write, 'name' | 'write'>, n: nu
   return { update: { name: chunkName(name, write, n), fields: { data: { bytesValue: data } } } }
 }
 
-/** Fails when the chunk is missing. It sets a field because something has to be written. */
+/** Fails when the chunk is missing. It sets a field because a write must write something. */
 export function requireChunk({ name, write }: Pick<Write, 'name' | 'write'>, n: number): DocumentWrite {
   const first = { name: chunkName(name, write, n), fields: { first: { integerValue: 1 } } }
   return { update: first, updateMask: { fieldPaths: ['first'] }, currentDocument: { exists: true } }
 }
 
-/** Removes everything of one write, also an object that was made without an answer. */
+/** Removes everything of one write, including an object whose creation got no answer. */
 async function discard(store: Store, { id, name, write, begun }: Write): Promise<void> {
   const found = await findObject(store, id)
   if (found?.write === write) await store.commit([{ delete: name }])
   await removeChunks(store, name, write, begun)
 }
 
-/** The object goes first, so that no reader gets half of it. Chunks that are left go when it is removed again. */
+/** The object is removed first, so that no reader gets half of it. Remaining chunks go when it is removed again. */
 export async function removeObject(store: Store, id: string): Promise<void> {
   const found = await findObject(store, id)
   if (found) {
@@ -126,7 +127,7 @@ function removeChunks(store: Store, objectName: string, write: string, count: nu
   )
 }
 
-/** In order: by its first chunk, a write that is still running finds out that it was removed. */
+/** In order: a missing first chunk tells a write that is still running that it was removed. */
 export async function removeAll(store: Store, names: readonly string[]): Promise<void> {
   for (let at = 0; at < names.length; at += CHUNKS_PER_COMMIT) {
     await store.commit(names.slice(at, at + CHUNKS_PER_COMMIT).map((name) => ({ delete: name })))

@@ -1,10 +1,10 @@
-// Which of many objects are missing. A page of the bucket's list names a thousand objects, and costs as much as a dozen
-// questions about single ones. It is worth it when many of the names on it are wanted.
+// Finds which of many objects are missing. A page of the bucket's list names a thousand objects, and costs as much as a
+// dozen single queries. It pays off when many of the names on it are wanted.
 
 import { forEachParallel, slices } from '../absent.ts'
 import { type GcsBucket, parseAnswer } from './bucket.ts'
 
-/** A page with fewer wanted names is not worth it. */
+/** A page with fewer wanted names does not pay off. */
 const MIN_PER_PAGE = 20
 const LISTS_AT_ONCE = 8
 const QUESTIONS_AT_ONCE = 32
@@ -23,7 +23,7 @@ export async function findAbsent(bucket: GcsBucket, names: readonly string[], pr
 
 interface LookedUp {
   absent: string[]
-  /** Not looked up, as too few of them are on a page. */
+  /** Objects that were not looked up, because too few of them are on a page. */
   unknown: readonly string[]
 }
 

@@ -1,8 +1,8 @@
 // Our account at Google: its library gets the tokens, from a key file or from the machine, and signs addresses.
 //
 // The bytes do not go through the library. As of 8.4.0 it has no timeout, a reader that closes one download breaks all
-// others of the process, an abandoned upload keeps its connection, and sessions at an endpoint other than Google's are
-// begun without credentials.
+// others of the process, an abandoned upload keeps its connection, and sessions at an endpoint other than Google's have
+// no credentials.
 
 import { type GetSignedUrlConfig, Storage } from '@google-cloud/storage'
 import { withoutDetails } from '../google-account.ts'
@@ -10,7 +10,7 @@ import { ProviderError } from '../provider.ts'
 import type { Timeouts } from '../timeouts.ts'
 import type { GcsSettings } from './settings.ts'
 
-/** Headers with which a client that holds an address can neither replace an object nor upload more than it may. */
+/** Headers that prevent a client with an address from replacing an object or uploading more than allowed. */
 export function uploadConditions(maxBytes: number | null): Record<string, string> {
   const limit = maxBytes !== null && { 'x-goog-content-length-range': `0,${maxBytes}` }
   return { 'x-goog-if-generation-match': '0', ...limit }
@@ -19,7 +19,7 @@ export function uploadConditions(maxBytes: number | null): Record<string, string
 export interface Account {
   /** The headers that authorize a request. */
   headers(): Promise<Record<string, string>>
-  /** Gets another token, unless the one in these headers is no longer in use. */
+  /** Gets another token, unless the token in these headers has already been replaced. */
   renew(headers: Readonly<Record<string, string>>): Promise<void>
   /** An address with which anyone may do one thing with one object for a limited time. */
   sign(name: string, permission: Permission): Promise<string>
@@ -74,7 +74,7 @@ export async function openAccount(settings: GcsSettings, { connectMs }: Pick<Tim
   }
 }
 
-/** The library asks for tokens at Google's own address, whatever the key file says. */
+/** The library requests tokens at Google's own address, whatever the key file contains. */
 async function useTokenAddress(address: string | undefined, auth: Storage['authClient']): Promise<void> {
   if (!address) return
   const { transporter } = await auth.getClient()
@@ -98,7 +98,7 @@ function signingError(error: unknown): ProviderError {
   return new ProviderError(denied.test(error.message) ? 'signing-denied' : 'unavailable', withoutDetails(error))
 }
 
-/** The operator has to act: the key is no longer valid, or there is none, so that no request was sent. */
+/** The admin must act: the key is no longer valid, or there is none, so that no request was sent. */
 function isRejection(error: unknown): boolean {
   const { config, status = 0 } = error as { config?: object; status?: number }
   return !config || (status >= 400 && status < 500 && status !== 408 && status !== 429)

@@ -3,7 +3,7 @@ import { tooLarge, wrongSize } from '../object-rules.ts'
 
 /** The chunks of an upload are multiples of this, except the last. */
 export const BLOCK_BYTES = 256 * 1024
-/** Read from a fast source while a chunk is being sent; they make the next chunk. */
+/** The number of blocks that are read from a fast source while a chunk is being sent; they form the next chunk. */
 const BLOCKS_AHEAD = 16
 
 export interface Chunk {
@@ -14,8 +14,8 @@ export interface Chunk {
 
 export interface Blocks {
   /**
-   * All full blocks there are, at least this many, or what is left at the end. The blocks of the previous call are
-   * overwritten from then on.
+   * All full blocks that are available, at least this many, or the rest at the end. The next call overwrites the blocks
+   * of the previous one.
    */
   take(atLeast: number): Promise<Chunk>
   /** Aborted with the error of the source as soon as there is one. */
@@ -26,7 +26,7 @@ export interface Blocks {
 
 /**
  * Copies the source into blocks, so that tiny pieces cost no more than their bytes. A block counts as full when a byte
- * has come that is not in it, so that something is always left for the last chunk.
+ * beyond it has arrived, so that something is always left for the last chunk.
  */
 export function readBlocks(source: Readable, declaredSize: number | null, maxBytes: number): Blocks {
   const most = declaredSize ?? maxBytes

@@ -11,10 +11,10 @@ import { answerError, isBucketMissing, isTokenRejected } from './errors.ts'
 
 interface ObjectMetadata {
   size: number
-  /** As the client that uploaded it called it. */
+  /** The encoding that the uploading client stated. */
   encoding: string | undefined
   generation: string
-  /** Of the write that made it; null when a client uploaded it. */
+  /** The mark of the write that created it; null when a client uploaded it. */
   mark: string | null
 }
 
@@ -34,7 +34,7 @@ export interface GcsBucket {
   url(path: 'storage' | 'upload/storage', name: string | null, query: Record<string, string>): string
 }
 
-/** Reads values from a JSON answer; an error when they are not as they should be. */
+/** Reads values from a JSON answer; throws when they are invalid. */
 export function parseAnswer<Json, Result>({ text }: TextAnswer, pick: (json: Json) => Result): Result {
   try {
     return pick(JSON.parse(text))

@@ -1,4 +1,4 @@
-// What an answer of Google Cloud Storage means when it is not the expected one.
+// The meaning of Google Cloud Storage's unexpected answers.
 
 import type { TextAnswer } from '../http/exchange.ts'
 import { ProviderError } from '../provider.ts'

@@ -49,11 +49,11 @@ export async function openGcs(settings: GcsSettings, timeouts = TIMEOUTS): Promi
     },
     async remove({ id }) {
       await bucket.remove(nameOf(id))
-      // Parts may have been put together meanwhile.
+      // Parts may have been combined meanwhile.
       if (await removeParts(bucket, nameOf(id))) await bucket.remove(nameOf(id))
       return 'removed'
     },
-    /** The cheapest question: it is answered when we may read and the bucket is there. */
+    /** The cheapest query: it succeeds when we may read and the bucket exists. */
     check: () => succeeds(withoutRetries.find(`${prefix}check`)),
   }
 }

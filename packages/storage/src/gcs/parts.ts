@@ -1,11 +1,11 @@
-// Parts as objects of their own beside the object, which the store puts together without a copy. Each write has a name of
-// its own, so that a part may be written again. Parts are accepted while there is a mark beside them: it goes before the
-// parts are removed, and a write that does not find it at its end removes its part itself.
+// Parts as separate objects beside the object, which the store combines without a copy. Each write has its own name, so
+// that a part may be written again. Parts are accepted while a mark exists beside them: it is removed before the parts,
+// and a write that does not find it at its end removes its part itself.
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { forEachParallel, slices } from '../absent.ts'
-import { MAX_PARTS, startsOf, totalSize } from '../part-places.ts'
+import { MAX_PARTS, startsOf, totalSize } from '../part-slots.ts'
 import {
   type CompletedParts,
   type ObjectParts,
@@ -17,7 +17,7 @@ import { listNames } from './absent.ts'
 import type { GcsBucket } from './bucket.ts'
 import { writeObject } from './write.ts'
 
-/** Each part costs two operations and one deletion, which smaller ones are not worth. */
+/** Each part costs two operations and one deletion, which is not worth it for smaller parts. */
 const MIN_PART_BYTES = 1024 * 1024
 /** The limit of the store. */
 const COMPOSED_AT_ONCE = 32
@@ -42,7 +42,7 @@ export function gcsParts(bucket: GcsBucket, nameOf: (id: string) => string): Obj
       await writeObject(bucket, part, bytes, { contentType, size })
       if (await bucket.find(mark)) return ref
       await bucket.remove(part)
-      throw new ProviderError('unavailable', 'the object takes no more parts')
+      throw new ProviderError('unavailable', 'the object accepts no more parts')
     },
     discard: (id, ref) => bucket.remove(partName(nameOf(id), ref)),
     complete: (upload, parts) => complete(bucket, nameOf(upload.id), upload, parts),
@@ -61,10 +61,10 @@ async function complete(
   const size = totalSize(parts)
   const before = await bucket.find(name)
   const hasAll = before !== null || (await composeAll(bucket, name, contentType, parts))
-  // Parts are also missing when another gateway has made the object meanwhile.
+  // Parts are also missing when another gateway has created the object meanwhile.
   const found = before ?? (await bucket.find(name))
   if (!found && !hasAll) return null
-  if (found?.size !== size) throw new ProviderError('unavailable', 'the store made another object of the parts')
+  if (found?.size !== size) throw new ProviderError('unavailable', 'the store created a wrong object from the parts')
   await removeParts(bucket, name)
   return { size, ref: null, isExact: true, starts: startsOf(parts) }
 }
@@ -103,7 +103,7 @@ async function compose(
   return status !== 404
 }
 
-/** Those of the object, and what was put together on the way. False when there were none. */
+/** Removes the parts of the object and the intermediate objects. False when there were none. */
 export async function removeParts(bucket: GcsBucket, name: string): Promise<boolean> {
   await bucket.remove(markOf(name))
   for (let wereThere = false; ; ) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { answeredBytes, checked, isSameRange, isWhole, rangeHeader } from '../http/byte-ranges.ts'
+import { answeredBytes, checked, isComplete, isSameRange, rangeHeader } from '../http/byte-ranges.ts'
 import { resumable } from '../http/resumable.ts'
 import { rangePastEnd, requireRange } from '../object-rules.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
@@ -13,8 +13,8 @@ export async function readObject(bucket: GcsBucket, name: string, range?: ByteRa
   return checked(answer, () => {
     const bytes = answeredBytes(requireStoredEncoding(answer))
     if (range && bytes.end < range.end) throw rangePastEnd()
-    if (range ? !isSameRange(bytes, range) : !isWhole(bytes)) {
-      throw new ProviderError('unavailable', 'the store sent another range')
+    if (range ? !isSameRange(bytes, range) : !isComplete(bytes)) {
+      throw new ProviderError('unavailable', 'the store sent a wrong range')
     }
     const generation = `${answer.headers['x-goog-generation']}`
     return resumable(answer, bytes, bucket.timeouts, (position) =>
@@ -23,7 +23,7 @@ export async function readObject(bucket: GcsBucket, name: string, range?: ByteRa
   })
 }
 
-/** Of the same generation of the object. */
+/** Reads the same generation of the object. */
 async function openRest(
   bucket: GcsBucket,
   name: string,
@@ -38,7 +38,7 @@ async function openRest(
   })
 }
 
-/** Accepting gzip keeps the store from decompressing objects that were uploaded compressed. */
+/** Accepting gzip prevents the store from decompressing objects that were uploaded compressed. */
 function headersFor(range: ByteRange | undefined): Record<string, string> {
   return { 'accept-encoding': 'gzip', ...(range && rangeHeader(range)) }
 }

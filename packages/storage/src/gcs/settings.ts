@@ -6,14 +6,14 @@ import { decodePart, isSafeAddress, openProviderUrl, type ProviderUrl } from '..
 
 export interface GcsSettings {
   bucket: string
-  /** Precedes the id in the name of every object. */
+  /** The prefix of every object's name. */
   prefix: string
   /** Null: the credentials of the machine. */
   credentials: ServiceAccount | null
   endpoint: string
   /** Signs addresses for an account whose key we do not have. */
   iamEndpoint: string
-  /** Which clients are redirected to the bucket: none, those who download, or those who upload too. */
+  /** Which clients are redirected to the bucket: none, downloads only, or uploads too. */
   redirect: 'off' | 'get' | 'all'
 }
 
@@ -30,7 +30,7 @@ export const GCS_SETTING: Setting = {
   help: `Google Cloud Storage: ${FORM.example}; without credentials, those of this machine; redirect=get or all sends clients to the bucket`,
 }
 
-/** Null when it is not set. */
+/** Null when the setting is empty. */
 export function readGcsSettings(settings: SettingsReader): GcsSettings | null {
   const given = openProviderUrl(settings, FORM)
   if (!given) return null
@@ -43,7 +43,8 @@ export function readGcsSettings(settings: SettingsReader): GcsSettings | null {
     iamEndpoint: safeUrl(given, 'iam_endpoint', 'https://iamcredentials.googleapis.com'),
     redirect: given.oneOf('redirect', ['off', 'get', 'all']),
   }
-  if (!/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/.test(read.bucket)) problem('bucket', 'the bucket that files are kept in')
+  if (!/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/.test(read.bucket))
+    problem('bucket', 'the bucket in which files are stored')
   if (!/^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*$/.test(read.prefix) || read.prefix.length > 200) {
     problem('prefix', `words with a slash after each, as in svc/files/, not "${read.prefix}"`)
   }

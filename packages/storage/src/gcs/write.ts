@@ -1,8 +1,8 @@
-// Writing an object: a small one in one request, a large one chunk by chunk in a session. The store keeps the chunks of
-// a session apart until the last one has come: before that there is no object, and none when the session is cancelled.
+// Writes an object: a small one in one request, a large one in chunks of a session. The store keeps the chunks of a
+// session apart until the last one has arrived: before that there is no object, and none when the session is cancelled.
 //
-// Every write puts a random mark on its object. By the mark, a write whose answer was lost recognizes its own object. The
-// store compares the bytes with the checksum that comes with the last of them, and makes no object of others.
+// Every write puts a random mark on its object, by which a write whose answer was lost recognizes its own object. The
+// store compares the bytes with the checksum that comes with the last chunk, and creates no object when they differ.
 
 import { randomUUID } from 'node:crypto'
 import { validateHeaderValue } from 'node:http'
@@ -19,7 +19,7 @@ import { isSessionGone } from './errors.ts'
 
 /** The store accepts this much in one object. */
 export const MAX_BYTES = 5 * 1024 ** 4
-/** Up to here an object is sent in one request, for which it is held in memory. */
+/** Objects up to this size are sent in one request, and held in memory for it. */
 const SMALL_BYTES = 1024 * 1024
 
 interface Write {
@@ -51,7 +51,7 @@ function metadataOf({ name, contentType, mark }: Write, crc32c?: string): string
   return JSON.stringify({ name, contentType, crc32c, metadata: { 'svc-write': mark } })
 }
 
-/** May be sent again, since it never replaces an object. */
+/** May be repeated, because it never replaces an object. */
 async function uploadWhole(bucket: GcsBucket, write: Write, blocks: readonly Buffer[]): Promise<void> {
   validateHeaderValue('content-type', write.contentType)
   const boundary = randomUUID()
@@ -73,7 +73,7 @@ async function uploadWhole(bucket: GcsBucket, write: Write, blocks: readonly Buf
   }
 }
 
-/** Removes an object that the store may have made although it reported a failure. Never hides that failure. */
+/** Removes an object that the store may have created although it reported a failure. Never hides that failure. */
 async function undo(bucket: GcsBucket, { name, mark }: Write, failure: unknown): Promise<void> {
   if (!(failure instanceof ProviderError && failure.reason === 'unavailable')) return
   try {
@@ -82,11 +82,11 @@ async function undo(bucket: GcsBucket, { name, mark }: Write, failure: unknown):
   } catch {}
 }
 
-/** A chunk and its place in the object. */
+/** A chunk and its position in the object. */
 interface PlacedChunk extends Chunk {
   start: number
   end: number
-  /** Of the object up to its end. */
+  /** The checksum of the object up to the end of the chunk. */
   crc32c: string
 }
 
@@ -99,7 +99,7 @@ async function uploadInSession(bucket: GcsBucket, write: Write, first: Chunk, re
       for (const block of chunk.blocks) checksum.update(block)
       const placed = { ...chunk, start: size, end: size + lengthOf(chunk.blocks), crc32c: checksum.digest() }
       await sendChunk(bucket, session, placed, rest.failure).catch(async (error) => {
-        // Only the bytes of this chunk are still there for another session.
+        // Only the bytes of this chunk are still available for another session.
         if (placed.start > 0 || !isSessionGone(error)) throw error
         session = await beginSession(bucket, write)
         await sendChunk(bucket, session, placed, rest.failure)
@@ -121,12 +121,12 @@ async function beginSession(bucket: GcsBucket, write: Write): Promise<string> {
   const answer = await bucket.ask({ method: 'POST', url, headers, body: Buffer.from(metadataOf(write)) }, [412])
   if (answer.status === 412) throw idTaken()
   const session = URL.parse(answer.headers.location ?? '', url)
-  // The bytes must be as safe on their way as this request was.
+  // The bytes must be as safe in transit as this request was.
   if (answer.headers.location && session?.protocol === new URL(url).protocol) return session.href
-  throw new ProviderError('unavailable', 'the store began no session')
+  throw new ProviderError('unavailable', 'the store did not begin a session')
 }
 
-/** Until the store has all of it. After a failure the store is asked how much it has, and gets the rest. */
+/** Repeats until the store has all of it. After a failure the store is asked how much it has, and gets the rest. */
 async function sendChunk(bucket: GcsBucket, session: string, chunk: PlacedChunk, signal: AbortSignal): Promise<void> {
   let known: number | null = chunk.start
   const attempt = async () => {
@@ -136,7 +136,9 @@ async function sendChunk(bucket: GcsBucket, session: string, chunk: PlacedChunk,
       const now = await sendRest(bucket, session, chunk, stored, signal)
       if (now === 'done') return
       if (now === stored) {
-        throw new ProviderError('unavailable', 'the store keeps nothing of what it is sent', { isRetryable: true })
+        throw new ProviderError('unavailable', 'the store does not store the bytes that it is sent', {
+          isRetryable: true,
+        })
       }
       stored = now
     }
@@ -144,7 +146,7 @@ async function sendChunk(bucket: GcsBucket, session: string, chunk: PlacedChunk,
   await withRetries(bucket.timeouts, attempt, { signal })
 }
 
-/** One request. Returns how much the store has then; when `stored` is null, it only asks for that. */
+/** One request. Returns how much the store then has; when `stored` is null, it only asks for that. */
 async function sendRest(
   bucket: GcsBucket,
   session: string,
@@ -162,14 +164,14 @@ async function sendRest(
   // The address of a session is itself the permission to use it.
   const answer = await bucket.attempt({ method: 'PUT', url: session, headers, body, signal }, [308, 412])
   if (answer.status === 412) throw idTaken()
-  const isWhole = answer.status !== 308
-  const now = isWhole ? parseAnswer(answer, sizeWith(crc32c)) : storedBytes(answer)
-  const isPossible = isWhole ? isLast && now === end : now >= start && now <= end
+  const isComplete = answer.status !== 308
+  const now = isComplete ? parseAnswer(answer, sizeWith(crc32c)) : storedBytes(answer)
+  const isPossible = isComplete ? isLast && now === end : now >= start && now <= end
   if (!isPossible) throw new ProviderError('unavailable', `the store claims ${now} bytes, not ${start} to ${end}`)
-  return isWhole || (now === end && !isLast) ? 'done' : now
+  return isComplete || (now === end && !isLast) ? 'done' : now
 }
 
-/** The size that the store states, unless it has other bytes: it may have made the object of what it had before. */
+/** The size that the store states, unless its bytes differ: it may have created the object from earlier bytes. */
 function sizeWith(expected: string) {
   return ({ size, crc32c }: { size: string; crc32c: string }): number => {
     if (crc32c === expected) return parseSize(size)
@@ -191,7 +193,7 @@ function skip(count: number, blocks: readonly Buffer[]): Buffer[] {
   })
 }
 
-/** Answered with 499. A session that is not cancelled expires after a week. */
+/** The store answers 499. A session that is not cancelled expires after a week. */
 async function cancelSession(bucket: GcsBucket, session: string): Promise<void> {
   const request = { method: 'DELETE', url: session, body: [] }
   await withRetries(bucket.timeouts, () => bucket.attempt(request, [404, 410, 499])).catch(() => {})

@@ -6,7 +6,7 @@ import { BUFFERING } from './agent.ts'
 /** A body that is produced while it is sent, and can be sent only once. */
 export interface StreamedBody {
   length: number
-  /** Whether some of it has been requested. */
+  /** Whether some of it has been read. */
   hasBegun(): boolean
   pieces(): AsyncIterable<Buffer[]>
 }
@@ -16,7 +16,7 @@ type HeldBody = Buffer | readonly Buffer[]
 
 export type Body = HeldBody | StreamedBody | null
 
-/** Ends a request that waits for too long. */
+/** Ends a request that waits too long. */
 export interface RequestTimer {
   start(ms: number): void
   stop(): void
@@ -34,13 +34,13 @@ function bodyLength(body: NonNullable<Body>): number {
   return Array.isArray(body) ? lengthOf(body) : body.length
 }
 
-/** A streamed body waits for `100 Continue`: until then a rejection, or a connection that was closed, costs nothing. */
+/** A streamed body waits for `100 Continue`: before that, a rejection or a closed connection costs nothing. */
 export function bodyHeaders(body: Body): Record<string, string> {
   if (body === null) return {}
   return { 'content-length': `${bodyLength(body)}`, ...(!isHeld(body) && { expect: '100-continue' }) }
 }
 
-/** Sends the body, or as much of it as is sent when the answer comes. */
+/** Sends the body, or as much of it as is sent when the answer arrives. */
 export async function sendBody(
   outgoing: ClientRequest,
   body: NonNullable<Body>,
@@ -66,7 +66,7 @@ export async function sendBody(
     await Promise.race([new Promise((resolve) => outgoing.once('drain', resolve)), answered])
     timer.stop()
   }
-  // An answer that comes once the last byte is on its way is not early.
+  // An answer that arrives after the last byte was sent is not early.
   if (sent === bodyLength(body)) outgoing.end()
 }
 

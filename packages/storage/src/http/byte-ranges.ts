@@ -1,4 +1,4 @@
-// Ranges of bytes in HTTP: what to ask for, and what an answer contains.
+// HTTP byte ranges: what to request, and what an answer contains.
 
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
@@ -15,25 +15,25 @@ export function rangeHeader({ start, end }: ByteRange): { range: string } {
   return { range: `bytes=${start}-${end}` }
 }
 
-/** As the answer states it; an error when it does not, or contradicts itself. */
+/** The range that the answer states; throws when it states none, or contradicts itself. */
 export function answeredBytes({ statusCode, headers }: IncomingMessage): AnsweredBytes {
   const length = parseSize(headers['content-length'])
   if (statusCode === 200) return { start: 0, end: length - 1, total: length }
   const ends = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '')
   const [start = 0, end = 0, total = 0] = ends?.slice(1).map(Number) ?? []
   if (statusCode === 206 && ends && end - start + 1 === length && end < total) return { start, end, total }
-  throw new ProviderError('unavailable', 'the provider does not say which bytes it sends')
+  throw new ProviderError('unavailable', 'the provider does not state which bytes it sends')
 }
 
 export function isSameRange(a: ByteRange, b: ByteRange): boolean {
   return a.start === b.start && a.end === b.end
 }
 
-export function isWhole({ start, end, total }: AnsweredBytes): boolean {
+export function isComplete({ start, end, total }: AnsweredBytes): boolean {
   return start === 0 && end === total - 1
 }
 
-/** Not compressed. */
+/** Whether the answer is not compressed. */
 export function isIdentity({ headers }: IncomingMessage): boolean {
   return (headers['content-encoding'] ?? 'identity') === 'identity'
 }
@@ -58,7 +58,7 @@ export function cutRange(whole: Readable, { start, end }: ByteRange): Readable {
       if (wanted.length > 0) yield wanted
       if (position > end) return
     }
-    throw new ProviderError('unavailable', 'an object ended before its end')
+    throw new ProviderError('unavailable', 'an object ended early')
   }
   return Readable.from(range(), { objectMode: false, ...BUFFERING })
 }

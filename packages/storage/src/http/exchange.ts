@@ -1,4 +1,4 @@
-// One HTTP request and its answer, with an end to every wait.
+// One HTTP request and its answer, with a limit on every wait.
 
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request as httpRequest } from 'node:http'
@@ -21,13 +21,16 @@ export interface TextAnswer {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  /** False when the answer came before the whole body was sent; the rest was not sent then. */
+  /** False when the answer came before the whole body was sent; the rest was then not sent. */
   isSent: boolean
 }
 
-/** A listing of a thousand keys has half of this. */
+/** A listing of a thousand keys has half this size. */
 const MAX_TEXT_BYTES = 1024 * 1024
-/** Of the idle time, for a whole text: a store that joins parts sends a few bytes now and then meanwhile. */
+/**
+ * How many times the idle time a whole text may take: a store that joins parts sends a few bytes now and then
+ * meanwhile.
+ */
 const MAX_IDLE_PERIODS = 10
 
 /**
@@ -42,7 +45,7 @@ export async function exchange(
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   const outgoing = send(url, {
     method,
-    // Compressed bytes have another length. Not signed: proxies change it.
+    // Compressed bytes have another length. Not signed, because proxies change it.
     headers: { 'accept-encoding': 'identity', ...headers, ...bodyHeaders(body) },
     agent,
     ...BUFFERING,
@@ -50,7 +53,7 @@ export async function exchange(
   })
   const answer = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve)
-    // Stays: a connection can also break after the answer.
+    // This listener stays: a connection can also break after the answer.
     outgoing.on('error', (error) => reject(signal?.aborted ? signal.reason : networkError(error)))
   })
   answer.catch(() => {}) // awaited below
@@ -110,7 +113,7 @@ function createTimer(outgoing: ClientRequest): RequestTimer {
   return {
     start(ms) {
       clearTimeout(timer)
-      timer = setTimeout(() => outgoing.destroy(timedOut(`the provider did nothing for ${ms} ms`)), ms)
+      timer = setTimeout(() => outgoing.destroy(timedOut(`the provider did not respond for ${ms} ms`)), ms)
     },
     stop: () => clearTimeout(timer),
   }

@@ -4,15 +4,15 @@ import { type ByteRange, ProviderError } from '../provider.ts'
 import { type HttpTimeouts, retriesTimeouts, timedOut } from '../timeouts.ts'
 import { BUFFERING } from './agent.ts'
 
-/** How often a download that breaks off is resumed. */
+/** How often a broken download is resumed. */
 const MAX_RESUMPTIONS = 3
-/** This much, or all that is left, has to come within the idle time: a provider cannot go on byte by byte. */
+/** This much, or all of the rest, must arrive within the idle time: a provider cannot continue byte by byte. */
 const PROGRESS_BYTES = 256 * 1024
 
 /**
- * The bytes of a range, from an answer and from those that replace it when it breaks off: the object does not change.
- * Reads little ahead of its reader, and holds a connection until its end or until it is destroyed. Gives exactly the
- * range, or fails.
+ * The bytes of a range, from an answer and from those that replace it when it breaks: the object does not change. Reads
+ * little ahead of its reader, and holds a connection until its end or until it is destroyed. Returns exactly the range,
+ * or fails.
  */
 export function resumable(
   first: IncomingMessage,
@@ -53,11 +53,11 @@ export function resumable(
     answer.once('error', resume)
     answer.once('end', () => {
       if (position > end) stream.push(null)
-      else resume(new Error('the provider ended before the end of an object'))
+      else resume(new Error('the provider ended an object early'))
     })
     answer.on('data', (chunk: Buffer) => {
       position += chunk.length
-      if (position > end + 1) return fail(new Error('the provider sends more than it was asked for'))
+      if (position > end + 1) return fail(new Error('the provider sends more than the requested range'))
       if (position - progress >= PROGRESS_BYTES) {
         progress = position
         timer.refresh()
@@ -81,7 +81,7 @@ export function resumable(
     stream.destroy(cause instanceof ProviderError ? cause : new ProviderError('unavailable', cause))
   }
 
-  // Bytes come before anyone reads: an early error is kept for the reader, and must not end the process.
+  // Bytes may arrive before anyone reads: an early error is stored for the reader, and must not end the process.
   stream.on('error', () => {})
   follow(first)
   return stream

@@ -9,5 +9,5 @@ export const writeBuffers = promisify(fs.writev)
 export const syncFile = promisify(fs.fsync)
 export const syncData = promisify(fs.fdatasync)
 
-/** At once: what was written is on its way to the disk, or synced. */
+/** Returns immediately: the bytes are already synced, or being written. */
 export const closeFile = fs.closeSync

@@ -8,13 +8,13 @@ import { isDiskFull, nullIfMissing } from './errors.ts'
 
 export interface Folders {
   objectPath(id: string): string
-  /** Where an object is until it is complete. */
+  /** The path of an object until it is complete. */
   incomingPath(id: string): string
   /** The folder of an object that is written in parts. */
   partsPath(id: string): string
-  /** The same once it takes no more parts. */
+  /** The same once it accepts no more parts. */
   sealedPath(id: string): string
-  /** Does what a write does, so that it fails as a write would. */
+  /** Runs the steps of a write, so that it fails like a write. */
   probe(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ const PREFIXES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padS
 const PRIVATE = 0o700
 const LEFTOVER_AGE_MS = 24 * 3600 * 1000
 
-/** Creates all folders at once, so that no write has to create one durably. */
+/** Creates all folders at the start, so that no write must create one durably. */
 export async function openFolders(folder: string): Promise<Folders> {
   const objects = join(resolve(folder), 'objects')
   const incoming = join(resolve(folder), 'incoming')
@@ -61,7 +61,7 @@ async function createPrefixes(objects: string): Promise<void> {
   const obstacle = PREFIXES.find((prefix) => entries.get(prefix)?.isDirectory() === false)
   if (obstacle) throw new Error(`${join(objects, obstacle)} is not a folder`)
   const missing = PREFIXES.filter((prefix) => !entries.has(prefix))
-  // Recursive, so that another process may create them too; without threads, which take five times as long.
+  // Recursive, because another process may create them too; synchronous, because threads take five times as long.
   for (const prefix of missing) mkdirSync(join(objects, prefix), { recursive: true, mode: PRIVATE })
 }
 
@@ -81,8 +81,8 @@ async function syncUpTo(top: string, path: string): Promise<void> {
 }
 
 /**
- * Files here belong to running writes, perhaps of another process, or to a process that died. No running write leaves
- * its file untouched for a day. File times come from the system clock, so this uses it too.
+ * Files here belong to running writes, possibly of another process, or to a dead process. No running write leaves its
+ * file untouched for a day. File times use the system clock, so this does too.
  */
 async function sweep(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {

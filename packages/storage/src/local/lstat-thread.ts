@@ -1,10 +1,10 @@
-// Looks for files in a thread of its own, where each costs a fifth of an asynchronous call.
+// Checks the existence of files in a separate thread, where each takes a fifth of an asynchronous call.
 
 import type { MessagePort } from 'node:worker_threads'
 import { ProviderError } from '../provider.ts'
 import { lazyThread } from '../worker-thread.ts'
 
-/** The paths, and where to answer. */
+/** The paths, and the port for the answer. */
 export type LstatQuestion = [paths: readonly string[], port: MessagePort]
 /** 1 for each path that is a file, 0 for each that is missing; or an error. */
 export type LstatAnswer = Uint8Array | { error: string }

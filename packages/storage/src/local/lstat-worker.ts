@@ -1,4 +1,4 @@
-// Runs in a thread of its own, which `lstat-thread.ts` starts.
+// The program of the thread that `lstat-thread.ts` starts.
 
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -18,7 +18,7 @@ function lookUp(paths: readonly string[]): LstatAnswer {
 function exists(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found && !found.isFile()) throw new Error('an object is not a file')
-  // When the folder is missing too, the disk is gone, and nothing is known about the object.
+  // When the folder is missing too, the disk is gone, and the status of the object is unknown.
   if (!found && !lstatSync(dirname(path)).isDirectory()) throw new Error('a folder of objects is a file')
   return found !== undefined
 }

@@ -1,12 +1,12 @@
-// An object in parts is one file, `bytes`, into which each part is written at its place. A file with the part's index as
-// its name claims the place for one writer, of whatever process: it is removed only when a write has failed and is over.
-// So nobody writes where an acknowledged part is, and a file in which all claims are those of its parts is complete.
+// An object in parts is one file, `bytes`, into which each part is written at its position. A file named after the
+// part's index claims the position for one writer, of any process: it is removed only when a write has failed and has
+// ended. So no write overwrites an acknowledged part, and a file in which all claims belong to its parts is complete.
 
 import { link, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { batchSource } from '../batches.ts'
-import { areAdjacent, placeOf, totalSize } from '../part-places.ts'
+import { areAdjacent, slotOf, totalSize } from '../part-slots.ts'
 import type { CompletedParts, NewPart, ObjectParts, PartsUpload, WrittenPart } from '../provider.ts'
 import { closeFile, openFile } from './descriptors.ts'
 import { codeOf, nullIfMissing, onDisk } from './errors.ts'
@@ -43,7 +43,7 @@ async function writePart(
   part: NewPart,
   source: Readable,
 ): Promise<string | null> {
-  const start = placeOf(part, Number(ref))
+  const start = slotOf(part, Number(ref))
   if (start === null) return null
   const claim = join(folders.partsPath(id), `${part.index}`)
   const batches = batchSource(source)
@@ -67,7 +67,7 @@ async function writePart(
   }
 }
 
-/** False when the place is taken, or the folder takes no more parts. */
+/** False when the position is taken, or the folder accepts no more parts. */
 async function takeClaim(path: string): Promise<boolean> {
   try {
     closeFile(await openFile(path, 'wx', 0o600))
@@ -78,7 +78,7 @@ async function takeClaim(path: string): Promise<boolean> {
   }
 }
 
-/** After the rename nobody can claim a place, and every claim that was made is seen. */
+/** After the rename no position can be claimed, and every earlier claim is visible. */
 async function complete(
   folders: Folders,
   { id, ref }: PartsUpload,
@@ -95,19 +95,19 @@ async function complete(
   const starts = parts.map((part) => Number(part.ref))
   if (size === null || parts.some((part, i) => starts[i]! + part.size > size)) return null
   const isExact = !isClaimedByOthers && areAdjacent(parts, Number(ref)) && size === totalSize(parts)
-  // Otherwise the claims stay, as others may still be writing: `remove` takes them away.
+  // Otherwise the claims stay, because others may still be writing: `remove` deletes them.
   if (isExact) await rm(sealed, { recursive: true, force: true })
   return { size, ref: null, isExact, starts }
 }
 
-/** A folder that is sealed stays: another process that did not know of it has begun a new one. */
+/** A sealed folder stays: another process may have begun a new one without knowing. */
 async function seal(open: string, sealed: string): Promise<void> {
   await nullIfMissing(rename(open, sealed)).catch((error) => {
     if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '')) throw error
   })
 }
 
-/** The bytes are durable already, part by part. An object that is there stays. */
+/** The bytes are already durable, part by part. An existing object stays. */
 async function publish(bytes: string, object: string): Promise<void> {
   await link(bytes, object).catch((error) => {
     if (codeOf(error) !== 'EEXIST') throw error

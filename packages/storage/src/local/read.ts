@@ -8,12 +8,12 @@ import { type ByteRange, ProviderError } from '../provider.ts'
 import { nullIfMissing, onDisk } from './errors.ts'
 import { lstatThread } from './lstat-thread.ts'
 
-/** Larger chunks are no faster, and leave more garbage. */
+/** Larger chunks are no faster, and create more garbage. */
 const CHUNK_BYTES = 256 * 1024
-/** Up to here, asking for single files is faster than the way to another thread. */
+/** Up to this number, checking single files is faster than using the thread. */
 const FEW = 100
 
-/** Holds the file open, so that it can be read to its end when the object is removed meanwhile. */
+/** Keeps the file open, so that it can be read to its end when the object is removed meanwhile. */
 export async function readObject(path: string, range: ByteRange | undefined): Promise<FileStream | null> {
   const file = await onDisk(nullIfAbsent(path, open(path, constants.O_RDONLY | constants.O_NOFOLLOW)))
   if (!file) return null
@@ -44,7 +44,7 @@ export function createAbsenceFinder(objectPath: (id: string) => string) {
   }
 }
 
-/** When the folder is missing too, the disk is gone, and nothing is known about the object. */
+/** When the folder is missing too, the disk is gone, and the status of the object is unknown. */
 async function nullIfAbsent<Result>(path: string, work: Promise<Result>): Promise<Result | null> {
   const found = await nullIfMissing(work)
   if (found === null) await lstat(dirname(path))
@@ -64,7 +64,7 @@ function streamOf(file: FileHandle, { start, end }: ByteRange): FileStream {
     const length = Math.min(buffer.length, end - position + 1)
     if (length === 0) return 0
     const { bytesRead } = await onDisk(file.read(buffer, 0, length, position))
-    if (bytesRead === 0) throw new ProviderError('unavailable', 'an object is shorter than it was')
+    if (bytesRead === 0) throw new ProviderError('unavailable', 'an object has become shorter')
     position += bytesRead
     return bytesRead
   }

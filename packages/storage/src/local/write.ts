@@ -8,12 +8,12 @@ import { codeOf, onDisk } from './errors.ts'
 import { type Folders, syncFolder } from './folders.ts'
 
 /**
- * Bytes are synced while the rest comes, and the sync never lags by more than twice this: the last one is short, and the
- * client of a large upload does not wait long for its answer.
+ * Bytes are synced while the rest arrives, and the sync never lags by more than twice this: the last sync is short, and
+ * the client of a large upload does not wait long for its answer.
  */
 const SYNC_EVERY_BYTES = 32 * 1024 * 1024
 
-/** An object is complete and durable under its own name, or it is not there. */
+/** An object is complete and durable under its own name, or it does not exist. */
 export async function writeObject(
   folders: Folders,
   id: string,
@@ -64,14 +64,14 @@ export async function writeStream(
     if (declaredSize !== null && size !== declaredSize) throw wrongSize()
     await onDisk(syncing)
   } finally {
-    // The file is closed next, and its number given to another.
+    // The file is closed next, and its descriptor reused.
     await syncing.catch(() => {})
   }
   await onDisk(syncFile(file))
   return size
 }
 
-/** A call may write only a part without an error, as when the disk gets full: the next call fails then. */
+/** A call may write only a part without an error, as when the disk fills up: the next call then fails. */
 async function writeAll(file: number, chunks: Buffer[], start: number): Promise<void> {
   let rest = chunks
   let position = start
@@ -91,7 +91,7 @@ function skip(count: number, chunks: Buffer[]): Buffer[] {
   return []
 }
 
-/** A link and not a rename, since a rename would replace an existing object. */
+/** A link instead of a rename, because a rename would replace an existing object. */
 async function publish(incoming: string, object: string): Promise<void> {
   await rejectExisting(link(incoming, object))
   try {
@@ -111,7 +111,7 @@ async function rejectExisting<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** The first failure matters more than one of this. */
+/** The first failure matters more than one of this cleanup. */
 async function discard(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => {})
 }

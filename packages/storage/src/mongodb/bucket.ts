@@ -1,7 +1,6 @@
-// GridFS: a document for each object in `<bucket>.files`, its bytes in chunks in `<bucket>.chunks`. Other tools can read
-// it. Our own is `metadata`: the document exists before the bytes, to claim the id, and the object exists once `isWhole`
-// is set. Each write has a random `write`, which its document and its chunks bear, and touches nothing that bears
-// another.
+// GridFS: a document for each object in `<bucket>.files`, its bytes in chunks in `<bucket>.chunks`, readable by other
+// tools. Our own field is `metadata`: the document exists before the bytes, to claim the id, and the object exists once
+// `isWhole` is set. Each write has a random `write` in its document and chunks, and changes nothing of another write.
 
 import { ConfigError } from '@svc/service/program/config'
 import { type Collection, type CommandOperationOptions, type Long, MongoClient, type ObjectId } from 'mongodb'
@@ -24,16 +23,16 @@ export interface ChunkDocument {
   n: number
   data: Buffer
   write: string
-  /** Of one write of a part. */
+  /** The id of one write of a part. */
   part?: string
 }
 
-/** Writes respect the signal as reads do, though only the types of reads say so. */
+/** Writes respect the signal like reads, although only the types of reads declare it. */
 export type StepOptions = CommandOperationOptions & { signal: AbortSignal }
 
 /**
- * Runs one step, and again when it fails: doing it twice must come to the same. Its failure is a `ProviderError`; only a
- * duplicate key is thrown unchanged.
+ * Runs one step, and repeats it when it fails: running it twice must have the same result. Its failure is a
+ * `ProviderError`; only a duplicate key is thrown unchanged.
  */
 export type Ask = <Result>(step: (options: StepOptions) => Promise<Result>) => Promise<Result>
 
@@ -62,8 +61,8 @@ export function openBucket({ url, database, bucket }: MongodbSettings, timeouts:
 }
 
 /**
- * The signal ends a step that hangs: the driver's own `timeoutMS` has no effect any more, and its socket timeout leaves
- * a step that was still sending waiting forever. It is not aborted once the step is over: a cursor may outlive it.
+ * The signal ends a step that hangs: then the driver's own `timeoutMS` has no effect, and its socket timeout lets a
+ * step that was still sending wait forever. It is not aborted once the step has ended: a cursor may outlive it.
  */
 function createAsk(client: MongoClient, timeouts: Timeouts): Ask {
   return (step) =>
@@ -71,7 +70,7 @@ function createAsk(client: MongoClient, timeouts: Timeouts): Ask {
       const timeout = new AbortController()
       const timer = setTimeout(() => timeout.abort(), timeouts.answerMs)
       try {
-        // A client whose first attempt to connect failed does not try again by itself.
+        // A client whose first attempt to connect failed does not retry by itself.
         await client.connect()
         return await step({ signal: timeout.signal })
       } catch (error) {
@@ -88,10 +87,10 @@ function createClient(url: string, { connectMs, answerMs }: Timeouts): MongoClie
       appName: 'svc-gateway',
       connectTimeoutMS: connectMs,
       serverSelectionTimeoutMS: connectMs,
-      // For what no signal ends: logging in, and the further questions of a cursor.
+      // For steps that no signal ends: authentication, and later requests of a cursor.
       socketTimeoutMS: answerMs,
       waitQueueTimeoutMS: answerMs,
-      // After a broken connection the driver checks the server again: soon, as a retry waits for it.
+      // After a broken connection the driver checks the server again: soon, because a retry waits for it.
       minHeartbeatFrequencyMS: 100,
       maxPoolSize: MAX_CONNECTIONS,
       readPreference: 'primary',

@@ -5,13 +5,13 @@ import { ProviderError } from '../provider.ts'
 const CLOSED = [11, 13, 18, 391]
 /** OutOfDiskSpace, and the quota of older hosts. */
 const FULL = [14_031, 12_501]
-/** A hosted cluster says in its message what is wrong. */
+/** Hosted clusters report the reason in their message. */
 const ATLAS_ERROR = 8000
-/** Also while data is moved to another cluster; the message names a full disk. */
+/** Also while data is moved to another cluster; the message of a full disk says that it is full. */
 const USER_WRITES_BLOCKED = 371
 const DUPLICATE_KEY = 11_000
 
-/** A step that has waited that long is not tried again. */
+/** A step that timed out is not retried. */
 export function stepError(error: unknown, hasTimedOut: boolean): ProviderError {
   const reason = error instanceof MongoServerError ? reasonOf(error) : 'unavailable'
   const isTimeout =

@@ -10,7 +10,7 @@ import { writeObject } from './write.ts'
 
 const TIMEOUTS: Timeouts = { connectMs: 5000, answerMs: 20_000, attempts: 3, backoffMs: 200 }
 
-/** Also opens while the provider is down: `check` says so, and it is used as soon as it is back. */
+/** Opens even while the provider is down: `check` reports it, and the provider is used as soon as it is back. */
 export async function openMongodb(settings: MongodbSettings, timeouts = TIMEOUTS): Promise<ClosableProvider> {
   const bucket = openBucket(settings, timeouts)
   const prepare = createPreparation(bucket)
@@ -35,7 +35,7 @@ export async function openMongodb(settings: MongodbSettings, timeouts = TIMEOUTS
       ),
     async remove({ id }) {
       requireObjectId(id)
-      // In this order no reader gets half of it. Chunks that are left go when it is removed again.
+      // In this order no reader gets half of it. Remaining chunks go when it is removed again.
       await bucket.ask((options) => bucket.files.deleteOne({ _id: id }, options))
       await bucket.ask((options) => bucket.chunks.deleteMany({ files_id: id }, options))
       return 'removed'

@@ -1,12 +1,12 @@
-// Parts in their places: a part is a run of whole chunks. A chunk with a negative number claims the place for one writer,
-// and is removed only when a write has failed and is over, or when the object is complete.
+// Parts in slots: a part is a run of whole chunks. A chunk with a negative number claims the slot for one writer, and
+// is removed only when a write has failed and has ended, or when the object is complete.
 
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { Long, ObjectId } from 'mongodb'
 import { batchSource } from '../batches.ts'
 import { writeChunks } from '../chunks.ts'
-import { areAdjacent, chunkBytesOf, endOf, placeOf } from '../part-places.ts'
+import { areAdjacent, chunkBytesOf, endOf, slotOf } from '../part-slots.ts'
 import {
   type CompletedParts,
   type NewPart,
@@ -19,7 +19,7 @@ import type { Bucket } from './bucket.ts'
 import { isDuplicateKey } from './errors.ts'
 import { CHUNKING, claim, insertOnce } from './write.ts'
 
-/** The chunks of all parts bear it as those of a write bear its name. */
+/** The chunks of all parts contain it, like the name of a write in its chunks. */
 const WRITE = 'parts'
 
 export function mongodbParts(bucket: Bucket, prepare: () => Promise<void>): ObjectParts {
@@ -41,7 +41,7 @@ const claimOf = (index: number) => -1 - index
 async function writePart(bucket: Bucket, upload: PartsUpload, part: NewPart, source: Readable): Promise<string | null> {
   const { id, ref } = upload
   const chunkBytes = chunkBytesIn(upload)
-  const start = placeOf(part, Number(ref))
+  const start = slotOf(part, Number(ref))
   if (start === null || (part.size % chunkBytes !== 0 && !part.isLast)) return null
   const mine = randomUUID()
   const batches = batchSource(source)
@@ -50,7 +50,7 @@ async function writePart(bucket: Bucket, upload: PartsUpload, part: NewPart, sou
     try {
       const sizes = { ...CHUNKING, chunkBytes, declaredSize: part.size }
       await writeChunks(batches, sizes, (n, data) => insert(bucket, id, start / chunkBytes + n, data, mine))
-      if (!(await isOpen(bucket, id))) throw new ProviderError('unavailable', 'the object takes no more parts')
+      if (!(await isOpen(bucket, id))) throw new ProviderError('unavailable', 'the object accepts no more parts')
       return `${start}`
     } catch (error) {
       await discard(bucket, id, part.index, mine).catch(() => {})
@@ -75,7 +75,7 @@ async function insert({ chunks, ask }: Bucket, id: string, n: number, data: Buff
   )
 }
 
-/** False when another writer has the place. */
+/** False when another writer has the slot. */
 async function takeClaim(bucket: Bucket, id: string, index: number, part: string): Promise<boolean> {
   try {
     await insert(bucket, id, claimOf(index), Buffer.alloc(0), part)
@@ -86,7 +86,7 @@ async function takeClaim(bucket: Bucket, id: string, index: number, part: string
   }
 }
 
-/** The claim goes last. */
+/** Removes the claim last. */
 async function discard({ chunks, ask }: Bucket, id: string, index: number, part: string): Promise<void> {
   const own = { files_id: id, part }
   await ask((options) => chunks.deleteMany({ ...own, n: { $gte: 0 } }, options))

@@ -5,7 +5,7 @@ import { requireRange } from '../object-rules.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
 import type { Bucket, ChunkDocument } from './bucket.ts'
 
-/** Fewer mean more questions, which take time; with more, a slow reader holds more memory. */
+/** With fewer, there are more requests, which take time; with more, a slow reader holds more memory. */
 const CHUNKS_AT_ONCE = 2
 
 interface FoundObject {
@@ -20,7 +20,7 @@ export async function findObject({ files, ask }: Bucket, id: string): Promise<Fo
   if (!file) return null
   const found = { id, write: file.metadata?.write, size: Number(file.length), chunkSize: Number(file.chunkSize) }
   if (isSize(found.size) && found.chunkSize > 0 && isSize(found.chunkSize)) return found
-  throw new ProviderError('unavailable', 'the provider does not say how long an object is')
+  throw new ProviderError('unavailable', 'the provider does not state the size of an object')
 }
 
 const isSize = (size: number) => Number.isSafeInteger(size) && size >= 0
@@ -42,8 +42,8 @@ async function* piecesOf(bucket: Bucket, found: FoundObject, { start, end }: Byt
 }
 
 /**
- * Whole chunks, through a cursor. The provider ends cursors of slow readers, and they end with their server: another one
- * is opened where it stopped.
+ * Whole chunks, through a cursor. The provider closes cursors of slow readers, and they end with their server: another
+ * one is opened at the same position.
  */
 async function* chunksOf(
   { chunks, ask }: Bucket,
@@ -64,7 +64,7 @@ async function* chunksOf(
         })
       })
       if (chunk?.n !== n || chunk.data.length !== Math.min(chunkSize, size - n * chunkSize)) {
-        throw new ProviderError('unavailable', 'a chunk of the object is missing, or not as long as it was')
+        throw new ProviderError('unavailable', 'a chunk of the object is missing or has another length')
       }
       yield chunk.data
     }
@@ -73,12 +73,12 @@ async function* chunksOf(
   }
 }
 
-/** A reader that stops early does not wait for it. */
+/** A reader that stops early does not wait for this. */
 function closeInBackground(cursor: FindCursor<ChunkDocument> | null): void {
   cursor?.close().catch(() => {})
 }
 
-/** A question has about 200 KiB, and its answer fits into one batch. */
+/** A query has about 200 KiB, and its answer fits into one batch. */
 export function findAbsent({ files, ask }: Bucket, ids: readonly string[]): Promise<Set<string>> {
   return absentIds(ids, { idsPerQuestion: 5000, questionsAtOnce: 4 }, async (some) => {
     const filter = { _id: { $in: some }, 'metadata.isWhole': true }

@@ -18,11 +18,11 @@ export const MONGODB_SETTING: Setting = {
   help: `MongoDB or mongodb+srv: ${EXAMPLE}; database and the GridFS bucket may be left out`,
 }
 
-/** Null when it is not set. The other options of its URL are MongoDB's own. */
+/** Null when the setting is empty. The other options of its URL are MongoDB's own. */
 export function readMongodbSettings(settings: SettingsReader): MongodbSettings | null {
   const text = settings.text('MONGODB')
   if (text === '') return null
-  // Not by URL: a list of hosts is none.
+  // Not with URL: a list of hosts is not a valid URL.
   if (!URL_FORM.test(text)) {
     settings.problem(`MONGODB must be ${EXAMPLE} or mongodb+srv://…, with special characters percent-encoded`)
     return null

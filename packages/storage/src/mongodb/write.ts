@@ -9,8 +9,8 @@ import type { Ask, Bucket, StepOptions } from './bucket.ts'
 import { isDuplicateKey } from './errors.ts'
 
 /**
- * Takes half the processor time of the usual 255 KiB in both directions; larger ones gain nothing more, and each
- * transfer would hold more memory.
+ * Takes half the processor time of the usual 255 KiB in both directions; larger chunks are no faster, and each transfer
+ * would hold more memory.
  */
 const CHUNK_BYTES = 1024 * 1024
 /** Two, so that the next chunk is on its way while the provider makes one durable. */
@@ -20,7 +20,7 @@ export const CHUNKING = { chunkBytes: CHUNK_BYTES, atOnce: 2 }
 interface Write {
   bucket: Bucket
   id: string
-  /** Borne by its document and its chunks. */
+  /** Stored in its document and its chunks. */
   write: string
 }
 
@@ -49,7 +49,7 @@ async function writeOnce(write: Write, source: Batches, declaredSize: number | n
     await publish(write, size)
     return size
   } catch (error) {
-    // The first failure matters more than one of this: a claim that is left is swept one day.
+    // The first failure matters more than one of this cleanup: a remaining claim is swept later.
     await discard(write).catch(() => {})
     throw error
   }
@@ -100,7 +100,7 @@ async function publish({ bucket: { files, ask }, id, write }: Write, size: numbe
   if (matchedCount === 0) throw new ProviderError('unavailable', 'the object was removed while it was written')
 }
 
-/** Removes everything of one write. The claim goes last: as long as it is there, the chunks are not forgotten. */
+/** Removes everything of one write. The claim goes last: while it exists, the chunks are not forgotten. */
 export async function discard({ bucket: { files, chunks, ask }, id, write }: Write): Promise<void> {
   await ask((options) => chunks.deleteMany({ files_id: id, write }, options))
   await ask((options) => files.deleteOne({ _id: id, 'metadata.write': write }, options))

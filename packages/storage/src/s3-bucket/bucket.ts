@@ -14,7 +14,7 @@ import type { BucketSettings } from './settings.ts'
 
 interface Call {
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** Without one the call concerns the bucket. */
+  /** Without a key, the call concerns the bucket. */
   key?: string
   query?: Record<string, string>
   headers?: Record<string, string>
@@ -23,7 +23,7 @@ interface Call {
 
 /** Each call is retried when that may help; any other failure is thrown. */
 export interface S3Bucket {
-  /** What the log calls the store. */
+  /** The store's name in the log. */
   title: string
   timeouts: HttpTimeouts
   ask(call: Call): Promise<TextAnswer>
@@ -86,16 +86,16 @@ export function openBucket(settings: BucketSettings, timeouts: HttpTimeouts): S3
 
 interface FoundObject {
   size: number
-  /** As the client that uploaded it called it. */
+  /** The encoding that the uploading client stated. */
   encoding: string | undefined
-  /** Of the write that made it; null when a client uploaded it. */
+  /** The mark of the write that created it; null when a client uploaded it. */
   mark: string | null
 }
 
 /** Every write puts a random mark on its object. */
 export const MARK_HEADER = 'x-amz-meta-svc-write'
 
-/** Null when there is no such object, or no bucket: HEAD does not say which. */
+/** Null when there is no such object, or no bucket: HEAD does not distinguish them. */
 export async function findObject(bucket: S3Bucket, key: string): Promise<FoundObject | null> {
   try {
     const { headers } = await bucket.ask({ method: 'HEAD', key })
@@ -137,7 +137,7 @@ function createSigner({ accessKeyId, secretAccessKey, region }: BucketSettings) 
       url.searchParams.set('X-Amz-Expires', `${expiresInSeconds}`)
       const signer = new AwsV4Signer({ ...account, ...request, url: url.href, signQuery: true, allHeaders: true })
       const { url: signedUrl } = await signer.sign()
-      // A space is signed as %20, and not every store reads a plus as one.
+      // A space is signed as %20, because some stores do not read a plus as one.
       return signedUrl.href.replaceAll('+', '%20')
     },
   }

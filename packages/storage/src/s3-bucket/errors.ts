@@ -1,4 +1,4 @@
-// What an answer of an S3 store means when it is not a success.
+// The meaning of an S3 store's error answers.
 
 import type { TextAnswer } from '../http/exchange.ts'
 import { ProviderError } from '../provider.ts'
@@ -7,7 +7,7 @@ import { textIn } from './xml.ts'
 
 type ErrorAnswer = Pick<TextAnswer, 'status' | 'text'> & { headers?: { date?: string | undefined } }
 
-/** Only the code of the answer is kept: messages repeat keys and signatures. */
+/** Only the code of the answer is used: messages repeat keys and signatures. */
 export function answerError(title: string, method: string, { status, text, headers }: ErrorAnswer): ProviderError {
   const code = /^\w{1,60}$/.exec(textIn(text, 'Code') ?? '')?.[0] ?? ''
   const cause = new Error(`${title} answered ${status} ${code} to ${method}${clockGap(headers?.date)}`)
@@ -26,14 +26,14 @@ export function hasCode(error: unknown, code: string): boolean {
   return error instanceof ProviderError && error.answer?.code === code
 }
 
-/** Signatures are valid for a quarter of an hour; answers to HEAD do not say that the clock is the problem. */
+/** Signatures are valid for a quarter of an hour; answers to HEAD do not report that the clock is the problem. */
 function clockGap(date = ''): string {
   const seconds = Math.round((Date.parse(date) - Date.now()) / 1000)
   return Math.abs(seconds) > 300 ? `: its clock and ours are ${Math.abs(seconds)} s apart` : ''
 }
 
 const FULL = /quota|(?:storage|segments?)limit|storagefull/i
-/** Answers to HEAD say no more than 400 or 301 about a wrong region or an unknown key. */
+/** Answers to HEAD contain only 400 or 301 for a wrong region or an unknown key. */
 const CLOSED_STATUSES = [301, 400, 401, 403]
 const CLOSED_CODES = ['NoSuchBucket', 'InvalidAccessKeyId', 'AuthorizationHeaderMalformed']
 

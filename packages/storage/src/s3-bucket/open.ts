@@ -17,15 +17,16 @@ export async function openS3Bucket(settings: S3BucketSettings, timeouts = HTTP_T
     ...(settings.redirect !== 'off' && { redirectsTo: new URL(settings.endpoint).origin }),
     ...(settings.redirect === 'all' && { uploadHeaders: () => ONLY_IF_NEW }),
     async uploadTarget(id, { contentType, expiresInSeconds, size }) {
-      // S3 takes no body of unknown length, and limits a length only to exactly one.
+      // S3 accepts no body of unknown length, and can only fix an exact length.
       if (settings.redirect !== 'all' || size === null) return null
-      // Without the condition, a client that holds the address could replace an object.
+      // Without the condition, a client with the address could replace an object.
       const headers = { 'content-type': contentType, 'content-length': `${size}`, ...ONLY_IF_NEW }
       return { url: await bucket.presign({ method: 'PUT', key: bucket.keyOf(id), headers }, expiresInSeconds), headers }
     },
     async downloadTarget({ id }, { contentType, expiresInSeconds }) {
       if (settings.redirect === 'off') return null
-      // A client that uploads by itself may store a policy with the object; no cache may keep what a signed address answers.
+      // A client that uploads directly may store a cache policy with the object; no cache may store the answer of a
+      // signed address.
       const query = { 'response-content-type': contentType, 'response-cache-control': 'private, no-store' }
       const call = { method: 'GET', key: bucket.keyOf(id), query } as const
       return { url: await bucket.presign(call, expiresInSeconds), headers: {} }

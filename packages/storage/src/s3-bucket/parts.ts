@@ -1,9 +1,9 @@
-// Parts as parts of an S3 upload. Writing one again replaces it, and its ETag tells which of the writes is meant. Parts
-// have any length from 5 MiB on, so that they need no places; in return, none can be read before the object is complete.
+// Parts as parts of an S3 upload. A repeated write replaces a part, and its ETag identifies the write. Parts have any
+// length from 5 MiB on and need no slots; in return, none can be read before the object is complete.
 
 import type { Readable } from 'node:stream'
 import { batchSource } from '../batches.ts'
-import { MAX_PARTS, startsOf, totalSize } from '../part-places.ts'
+import { MAX_PARTS, startsOf, totalSize } from '../part-slots.ts'
 import { type CompletedParts, type ObjectParts, ProviderError, type WrittenPart } from '../provider.ts'
 import { findObject, type S3Bucket } from './bucket.ts'
 import { hasCode } from './errors.ts'
@@ -58,14 +58,15 @@ async function complete(
     () => null,
     (error: unknown) => error,
   )
-  // It may be there in spite of a failure, or from an earlier call.
+  // It may exist despite a failure, or from an earlier call.
   const found = await findObject(bucket, key)
   if (!found && failure) {
     if (LOST.some((code) => hasCode(failure, code))) return null
     throw failure
   }
   const size = totalSize(parts)
-  if (found?.size !== size) throw new ProviderError('unavailable', `${bucket.title} made another object of the parts`)
+  if (found?.size !== size)
+    throw new ProviderError('unavailable', `${bucket.title} created a wrong object from the parts`)
   // Another gateway may have begun at the same time.
   for (const other of await findUploads(bucket, key)) await abortUpload(bucket, key, other)
   return { size, ref: null, isExact: true, starts: startsOf(parts) }

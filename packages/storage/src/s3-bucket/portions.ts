@@ -2,14 +2,14 @@ import { type Batches, lengthOf } from '../batches.ts'
 import type { StreamedBody } from '../http/body.ts'
 import { wrongSize } from '../object-rules.ts'
 
-/** A source, cut to lengths. */
+/** A source, cut into given lengths. */
 export interface Portions {
   /**
-   * Exactly this many bytes, as they come. A `RangeError` takes the place of the last bytes when the source has fewer,
-   * or when it has more and this portion is the last.
+   * Exactly this many bytes. A `RangeError` replaces the last bytes when the source has fewer, or when it has more and
+   * this portion is the last.
    */
   stream(length: number, options: { isLast: boolean }): StreamedBody
-  /** Fills the room as far as the source goes; returns how far that is. */
+  /** Fills the buffer as far as the source goes; returns how far that is. */
   fill(room: Buffer): Promise<number>
   isAtEnd(): Promise<boolean>
 }
@@ -17,7 +17,7 @@ export interface Portions {
 export function createPortions(batches: Batches): Portions {
   let rest: Buffer[] = []
 
-  /** This many bytes at most; none at the end of the source. */
+  /** At most this many bytes; none at the end of the source. */
   async function take(most: number): Promise<Buffer[]> {
     if (rest.length === 0) rest = await batches.take()
     const [taken, left] = cut(rest, most)

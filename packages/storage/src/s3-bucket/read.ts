@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { answeredBytes, checked, isSameRange, isWhole, rangeHeader } from '../http/byte-ranges.ts'
+import { answeredBytes, checked, isComplete, isSameRange, rangeHeader } from '../http/byte-ranges.ts'
 import { resumable } from '../http/resumable.ts'
 import { rangePastEnd, requireRange } from '../object-rules.ts'
 import { type ByteRange, ProviderError } from '../provider.ts'
@@ -39,7 +39,7 @@ async function open(
 /** The store shortens a range that goes past the end of an object. */
 function requireBytes(bucket: S3Bucket, answer: IncomingMessage, range: ByteRange | undefined): IncomingMessage {
   const bytes = answeredBytes(answer)
-  if (range ? isSameRange(bytes, range) : isWhole(bytes)) return answer
+  if (range ? isSameRange(bytes, range) : isComplete(bytes)) return answer
   if (range && bytes.start === range.start && bytes.end < range.end) throw rangePastEnd()
-  throw new ProviderError('unavailable', `${bucket.title} sent other bytes than it was asked for`)
+  throw new ProviderError('unavailable', `${bucket.title} sent bytes that were not requested`)
 }

@@ -5,13 +5,13 @@ import type { Setting, SettingsReader } from '@svc/service/program/config'
 import { decodePart, isSafeAddress, openProviderUrl, type ProviderUrl } from '../provider-url.ts'
 
 export interface BucketSettings {
-  /** What the log calls the store. */
+  /** The store's name in the log. */
   title: string
   /** The origin of the store, without a trailing slash. */
   endpoint: string
   region: string
   bucket: string
-  /** Precedes the key of every object: empty, or with a trailing slash. */
+  /** The prefix of every object's key: empty, or with a trailing slash. */
   prefix: string
   accessKeyId: string
   /** A secret. */
@@ -19,7 +19,7 @@ export interface BucketSettings {
 }
 
 export interface S3BucketSettings extends BucketSettings {
-  /** Which clients are redirected to the store: none, those who download, or those who upload too. */
+  /** Which clients are redirected to the store: none, downloads only, or uploads too. */
   redirect: 'off' | 'get' | 'all'
 }
 
@@ -31,7 +31,7 @@ export function s3BucketSetting(provider: Provider): Setting {
   return {
     group: 'providers',
     isSecret: true,
-    help: `${PROVIDER_FACTS[provider].title}, or any other store that speaks S3: ${S3_EXAMPLE}; redirect=get or all sends clients to the store`,
+    help: `${PROVIDER_FACTS[provider].title}, or any other S3-compatible store: ${S3_EXAMPLE}; redirect=get or all sends clients to the store`,
   }
 }
 
@@ -65,10 +65,9 @@ function readBucket(given: ProviderUrl, title: string): BucketSettings {
     accessKeyId: decodePart(url.username),
     secretAccessKey: decodePart(url.password),
   }
-  if (!/^[a-z0-9-]{1,40}$/.test(read.region))
-    problem('region', `the region that the store says it is in, not "${read.region}"`)
+  if (!/^[a-z0-9-]{1,40}$/.test(read.region)) problem('region', `the region of the store, not "${read.region}"`)
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    problem('bucket', `the bucket that files are kept in, not "${bucket}"`)
+    problem('bucket', `the bucket in which files are stored, not "${bucket}"`)
   if (!/^(?:[A-Za-z0-9_-]{1,60}\/){0,4}$/.test(read.prefix))
     problem('prefix', `words with a slash after each, not "${read.prefix}"`)
   if (!/^[\w.-]{1,200}$/.test(read.accessKeyId)) problem('key', 'the access key of S3 credentials')
@@ -76,7 +75,7 @@ function readBucket(given: ProviderUrl, title: string): BucketSettings {
   return read
 }
 
-/** Requests are signed, but their bytes are not: they may not leave this machine unencrypted. */
+/** Requests are signed, but their bytes are not: they must not leave this machine unencrypted. */
 function readEndpoint({ url, problem }: ProviderUrl): string {
   const protocol = SCHEMES[url.protocol] ?? 'https:'
   const endpoint = URL.parse(`${protocol}//${url.host}`)

@@ -1,12 +1,12 @@
-// Writing an object, in one request or in parts, and removing it with what interrupted writes left. By the mark on an
-// object, a write whose answer was lost recognizes its own.
+// Writes an object, in one request or in parts, and removes it with the leftovers of interrupted writes. A write whose
+// answer was lost recognizes its own object by its mark.
 
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { batchSource } from '../batches.ts'
 import type { StreamedBody } from '../http/body.ts'
 import { idTaken, requireSizeAtMost, wrongSize } from '../object-rules.ts'
-import { MAX_PARTS } from '../part-places.ts'
+import { MAX_PARTS } from '../part-slots.ts'
 import { ProviderError } from '../provider.ts'
 import { findObject, MARK_HEADER, type S3Bucket } from './bucket.ts'
 import { hasCode, hasStatus } from './errors.ts'
@@ -14,14 +14,14 @@ import { createPortions, type Portions } from './portions.ts'
 import { escaped, textIn, textsIn } from './xml.ts'
 
 const MIB = 1024 * 1024
-/** Up to here an object is held in memory: it can be sent again, and its hash can be signed. */
+/** Objects up to this size are held in memory: they can be sent again, and their hash can be signed. */
 const SMALL_BYTES = MIB
-/** Storj charges for each part as for one of 64 MiB, and stores no more than that in one. */
+/** Storj charges for each part as for one of 64 MiB, and does not store more than that in one. */
 const PART_BYTES = 64 * MIB
 /** The store needs the length of a part: when a source does not declare its size, parts are held in memory. */
 const HELD_PART_BYTES = 8 * MIB
 export const MAX_BYTES = MAX_PARTS * PART_BYTES
-/** Of a list of uploads: one object does not have ten thousand of them. */
+/** The pages of a list of uploads: one object does not have ten thousand of them. */
 const MAX_PAGES = 10
 
 /** A write with it never replaces an object. */
@@ -45,7 +45,7 @@ export async function writeObject(
   const batches = batchSource(source)
   try {
     requireSizeAtMost(MAX_BYTES, size)
-    // Some stores ignore the precondition of a write; and nothing has been sent yet.
+    // Some stores ignore the precondition of a write; nothing has been sent yet.
     if (await findObject(bucket, key)) throw idTaken()
     const mark = randomUUID()
     const write = { key, mark, headers: { 'content-type': contentType, [MARK_HEADER]: mark } }
@@ -55,7 +55,7 @@ export async function writeObject(
   }
 }
 
-/** A failure does not count when the object is there in spite of it. */
+/** A failure does not count when the object exists despite it. */
 async function putOnce(bucket: S3Bucket, { key, mark }: Write, put: () => Promise<number>): Promise<number> {
   try {
     return await put()
@@ -98,7 +98,7 @@ function* declaredParts(portions: Portions, size: number): Generator<PartBody> {
   }
 }
 
-/** All in the same memory: each is sent before the next is requested. */
+/** All in the same memory: each is sent before the next is read. */
 async function* heldParts(portions: Portions, room: Buffer, firstLength: number): AsyncGenerator<PartBody> {
   for (let length = firstLength; length > 0; length = await portions.fill(room)) yield room.subarray(0, length)
 }
@@ -124,7 +124,7 @@ async function putInParts(
     await completeUpload(bucket, key, uploadId, sent)
     return size
   } catch (error) {
-    // The first failure matters more than one of this.
+    // The first failure matters more than one of this cleanup.
     await abortUpload(bucket, key, uploadId).catch(() => {})
     throw error
   }
@@ -156,7 +156,7 @@ export async function abortUpload(bucket: S3Bucket, key: string, uploadId: strin
   })
 }
 
-/** Uploads go first: one that is still running can then not bring the object back. */
+/** Uploads are removed first: a running one can then not restore the object. */
 export async function removeObject(bucket: S3Bucket, key: string): Promise<void> {
   for (const uploadId of await findUploads(bucket, key)) await abortUpload(bucket, key, uploadId)
   await bucket.ask({ method: 'DELETE', key }).catch((error) => {

@@ -1,4 +1,4 @@
-// The part of XML that answers of S3 use: elements without attributes that contain only text.
+// The part of XML that S3 answers use: elements without attributes that contain only text.
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 

@@ -13,7 +13,7 @@ const signer = new SolanaSigner(toBase58(Buffer.concat([SEED, ed25519Signer(SEED
 async function referenceItem(object: TestObject): Promise<DataItem> {
   const anchor = createHash('sha256').update(object.id).digest()
   const item = createData(await buffer(await object.open()), signer, {
-    anchor: anchor as unknown as string, // the library converts it to bytes, which these are
+    anchor: anchor as unknown as string, // the library would convert text to bytes; these are bytes already
     tags: [
       { name: 'Content-Type', value: object.contentType },
       { name: 'App-Name', value: 'svc-storage-gateway' },

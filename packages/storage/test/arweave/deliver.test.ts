@@ -73,7 +73,7 @@ describe.each([
     expect(sinceThen().sent).toEqual([])
   })
 
-  it('T-19 counts as sent when the service answers that it has it', async () => {
+  it('T-19 counts as sent when the service reports that it has it', async () => {
     const object = newObject(size)
     const { ref } = await arweave.store.deliver(object)
     const { paid } = arweave.server.items().at(-1)!
@@ -95,7 +95,9 @@ describe.each([
     expect(sinceThen()).toEqual(once)
   })
 
-  it('T-139 stays staged when the credit runs out, and is sent when there is more', { tags: ['nightly'] }, async () => {
+  it('T-139 stays staged when the credit is used up, and is sent when there is more', {
+    tags: ['nightly'],
+  }, async () => {
     const [before, object] = [newObject(size), newObject(size)]
     arweave.server.credit = before.size
     await arweave.store.deliver(before)

@@ -8,13 +8,13 @@ import { stagedObject, type TestObject } from './start-arweave.ts'
 const MIB = 1024 * 1024
 const MUCH = randomBytes(9 * MIB)
 
-/** Each time with new bytes. Large ones are sent in two chunks. */
+/** New bytes each time. Large objects are sent in two chunks. */
 export function newObject(size: 'small' | 'large', changed: Partial<StagedObject> = {}): TestObject {
   if (size === 'small') return stagedObject(randomBytes(100_000), changed)
   return stagedObject(Buffer.concat([randomBytes(16), MUCH]), changed)
 }
 
-/** Returns the requests that were sent completely since then, without upload ids, and the number of paid items. */
+/** Returns the requests that were completely sent since then, without upload ids, and the number of paid items. */
 export function watch(server: ArweaveServer) {
   const [bodies, items, uploads] = [server.bodies.length, server.items().length, server.uploads()]
   return () => ({

@@ -27,14 +27,14 @@ async function expectBytes(store: SlowStore, range?: ByteRange): Promise<void> {
   expect((await buffer((await store.read(ref, range))!)).equals(expected)).toBe(true)
 }
 
-/** With a new driver, for which no gateway has failed yet. */
+/** Uses a new driver, for which no gateway has failed yet. */
 async function watch() {
   const store = await arweave.open()
   const before = arweave.server.requests.length
   return { store, requested: () => arweave.server.requests.slice(before).map((line) => line.split(' ', 2).join(' ')) }
 }
 
-describe('the Arweave driver, reading,', () => {
+describe('reading with the Arweave driver', () => {
   it.each([
     ['is down', { status: 503, code: '' }],
     ['requires payment', { status: 402, code: '' }],
@@ -42,7 +42,7 @@ describe('the Arweave driver, reading,', () => {
     ['breaks the connection', 'lost answer'],
     ['does not answer', 'silence'],
   ] as const)(
-    'reads from the second gateway when the first %s, and tries the first one last from then on',
+    'uses the second gateway when the first %s, and tries the first one last from then on',
     { tags: ['nightly'] },
     async (_, fault) => {
       arweave.server.fail({ at: /^first/, fault })
@@ -57,7 +57,7 @@ describe('the Arweave driver, reading,', () => {
   )
 
   it.each(['unknown', 'announced'] as const)(
-    'reads from the second gateway when the item is %s at the first',
+    'uses the second gateway when the item is %s at the first',
     async (lags) => {
       arweave.server.behaviors.first = { lags, ignoresRange: false }
       const { store, requested } = await watch()
@@ -104,7 +104,7 @@ describe('the Arweave driver, reading,', () => {
   })
 
   it.each([[undefined], [{ start: MIB, end: 4 * MIB }]])(
-    'resumes at another gateway when a download broke off (range: %o)',
+    'resumes at another gateway when a download broke (range: %o)',
     async (range) => {
       const { store, requested } = await watch()
       arweave.server.fail({ at: /^first GET/, fault: { cutAnswerAt: MIB }, times: 1 })
@@ -115,7 +115,7 @@ describe('the Arweave driver, reading,', () => {
     },
   )
 
-  it('asks the same gateway again when only a connection broke', async () => {
+  it('uses the same gateway again when only a connection broke', async () => {
     const { store, requested } = await watch()
     arweave.server.fail({ at: /^first HEAD/, fault: 'lost answer', times: 1 })
     expect(await store.stat(ref)).toEqual({ size: bytes.length })

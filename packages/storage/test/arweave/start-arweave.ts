@@ -11,7 +11,7 @@ export type TestArweave = Awaited<ReturnType<typeof startTestArweave>>
 
 export const SEED = new Uint8Array(32).fill(7)
 
-/** As the driver has them, but almost without pauses between attempts. */
+/** The driver's own timeouts, almost without pauses between attempts. */
 const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, answerMs: 60_000, backoffMs: 1 }
 
 export async function startTestArweave() {
@@ -29,11 +29,11 @@ export async function startTestArweave() {
 
 export interface TestObject extends StagedObject {
   notes: Notes | null
-  /** How many streams of its bytes are open. */
+  /** The number of open streams of its bytes. */
   held(): number
 }
 
-/** Stores its notes for the next run. */
+/** Stores the notes for the next run. */
 export function stagedObject(bytes: Uint8Array, changed: Partial<StagedObject> = {}): TestObject {
   let held = 0
   const object: TestObject = {

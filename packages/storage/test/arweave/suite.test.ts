@@ -1,5 +1,5 @@
-// With TEST_ARWEAVE, which is what the setting ARWEAVE is, the suite also runs on Arweave itself, with the credit of its
-// key. It costs credit for about 200 MiB, and the objects cannot be removed.
+// With TEST_ARWEAVE, in the format of the setting ARWEAVE, the suite also runs on Arweave itself, with the credit of
+// its key. It costs credit for about 200 MiB, and the objects cannot be removed.
 
 import { SettingsReader } from '@svc/service/program/config'
 import { openArweave } from '../../src/arweave/open.ts'
@@ -27,7 +27,7 @@ if (TEST_ARWEAVE) {
   describeProvider('Arweave itself', openReal, { isStaged: true })
 }
 
-/** It takes an hour until an item is permanently on the chain; here it suffices that it can be read. */
+/** It takes an hour until an item is permanently on the chain; here it is enough that it can be read. */
 async function deliverSoon(store: SlowStore, object: Parameters<SlowStore['deliver']>[0]): Promise<{ ref: string }> {
   let ref = ''
   const note = async (notes: unknown) => {

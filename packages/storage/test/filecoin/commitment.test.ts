@@ -38,7 +38,7 @@ describe('a piece commitment', () => {
     expect(cids).toEqual(objects.map(commitmentByTheBook))
   })
 
-  it('fails when the bytes break off, and the next one is right', async () => {
+  it('fails when the bytes end early, and the next one is correct', async () => {
     const sourceError = new Error('no more')
     async function* broken() {
       yield randomBytes(1000)
@@ -71,7 +71,7 @@ describe('the ref of a Filecoin object', () => {
     'bafkzcibcaebjsf7omg4a676gbacpzprz2kxovlr3nmb55s76fqehmtl2rk7lioy?size=-1',
     'bafkzcibcaebjsf7omg4a676gbacpzprz2kxovlr3nmb55s76fqehmtl2rk7lio',
     'bafkreibq4fevl27rgurgnxbp7adh42aqiyd6ouflxhj3gzmcxcxzbh6lla',
-  ])('cannot be %s', (ref) => {
+  ])('is never %s', (ref) => {
     expect(pieceOf(ref)).toBeNull()
   })
 })

@@ -30,7 +30,7 @@ describe('a delivery to Filecoin', () => {
     expect(object.notes).toMatchObject({ piece: ref, upload: { isWhole: true }, commit: { dataSet: '1000' } })
   })
 
-  it.each([0, 1, 126])('pads %i bytes with zeros, which no reader gets', async (size) => {
+  it.each([0, 1, 126])('pads %i bytes with zeros, which readers do not receive', async (size) => {
     const bytes = randomBytes(size)
     const ref = await stage(bytes).deliver(filecoin.store)
     const [cid] = ref.split('?') as [string]
@@ -63,18 +63,18 @@ describe('a delivery to Filecoin', () => {
     expect([count(/^PUT/), count(/^POST \/pdp\/data-sets/)]).toEqual(requests)
   })
 
-  it('is rejected when it is one byte larger than a piece may be', async () => {
+  it('is rejected when it is one byte larger than the largest piece', async () => {
     expect(filecoin.store.maxBytes).toBe(1_065_353_216)
     const object = stage(randomBytes(500))
     await expect(object.deliver(filecoin.store, { size: MAX_BYTES + 1 })).rejects.toThrow(RangeError)
     expect(object.notes).toBeNull()
   })
 
-  it('is rejected before anything is sent when its bytes are not those that were staged', async () => {
+  it('is rejected before anything is sent when its bytes are not the staged ones', async () => {
     const object = stage(randomBytes(500))
     const before = count(/pdp/)
     const open = async () => streamOf(randomBytes(500))
-    await expect(object.deliver(filecoin.store, { open })).rejects.toThrow('not those that were staged')
+    await expect(object.deliver(filecoin.store, { open })).rejects.toThrow('not the staged ones')
     expect([object.notes, count(/pdp/)]).toEqual([null, before])
   })
 
@@ -110,7 +110,7 @@ describe('the Filecoin data set of a gateway', () => {
 
   const creations = () => filecoin.server.requests.filter((line) => line === 'POST /pdp/data-sets').length
 
-  it('is created once by concurrent runs, also of two gateways', async () => {
+  it('is created once by concurrent runs, even of two gateways', async () => {
     await Promise.all(Array.from({ length: 5 }, () => stage(randomBytes(200)).deliver(filecoin.store)))
     expect(creations()).toBe(1)
     const stores = [await filecoin.open(), await filecoin.open()]

@@ -8,7 +8,7 @@ import { TIMEOUTS } from '../../src/filecoin/timeouts.ts'
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const HASH = `0x${'ab'.repeat(32)}`
 
-/** A provider that gives this answer to every request. */
+/** A provider that returns this answer to every request. */
 async function answering(answer: (response: ServerResponse) => void) {
   const server = createServer((request, response) => {
     request.resume()

@@ -18,7 +18,7 @@ async function place({ server }: TestFilecoin, bytes: Buffer): Promise<string> {
   return cid
 }
 
-describe('the Filecoin driver, reading,', () => {
+describe('reading with the Filecoin driver', () => {
   let filecoin: TestFilecoin
   let store: SlowStore
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describe('the Filecoin driver, reading,', () => {
       await expect(store.stat(ref)).rejects.toMatchObject(error)
       filecoin.server.recover()
     }
-    // A piece of another length than its content id says.
+    // A piece with another length than in its content id.
     await filecoin.server.pieces.place(ref, randomBytes(MIB))
     await expect(store.stat(ref)).rejects.toMatchObject(UNAVAILABLE)
     await expect(store.read(ref, { start: 0, end: 9 })).rejects.toMatchObject(UNAVAILABLE)

@@ -70,11 +70,11 @@ describe('an interrupted delivery to Filecoin', () => {
       const object = stage(bytes)
       object.notes = { piece: commitmentOf(bytes) } // otherwise each run would start a thread
       const isUnanswered = at === COMMIT && fault !== 'lost answer'
-      filecoin.server.fail({ at, fault, times: 2 }) // the chain is read a second time at once
+      filecoin.server.fail({ at, fault, times: 2 }) // the chain read is retried immediately
       const from = begun()
       // A commit without an answer would count as lost after a quarter of an hour.
       const ref = await deliverEventually(object, {
-        // Only silence needs a timeout; an honest answer may be slow on a busy machine.
+        // Only silence needs a timeout; a correct answer may be slow on a busy machine.
         ...(fault === 'silence' && { answerMs: 750 }),
         ...(isUnanswered && { lostMs: 0 }),
       })
@@ -127,7 +127,7 @@ describe('an interrupted delivery to Filecoin', () => {
     expect([object.notes, since(from, /pdp/)]).toEqual([null, 0])
   })
 
-  it('closes the provider when the funds do not suffice, and is committed later without being sent again', async () => {
+  it('closes the provider when the funds are not enough, and is committed later without being sent again', async () => {
     const { account } = filecoin.server.chain
     account.funds = account.lockupUsage + 299n
     const [object, from] = [stage(randomBytes(300)), begun()]

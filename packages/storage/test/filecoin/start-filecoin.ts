@@ -12,7 +12,7 @@ import { newId, streamOf } from '../objects.ts'
 
 export type TestFilecoin = Awaited<ReturnType<typeof startTestFilecoin>>
 
-/** Of no real account. */
+/** The key of no real account. */
 const KEY = `0x${'5c'.repeat(32)}` as const
 
 /** Almost without pauses. */
@@ -46,9 +46,9 @@ export async function openTestFilecoin(options?: Partial<FilecoinServerOptions>)
 
 interface TestObject {
   id: string
-  /** As a job does it: each run begins with the notes of the last one. */
+  /** Runs like the job: each run begins with the notes of the last one. */
   deliver(store: SlowStore, changed?: Partial<StagedObject>): Promise<string>
-  /** Of the last run. */
+  /** The result of the last run. */
   notes: unknown
 }
 

@@ -1,4 +1,5 @@
-// With TEST_FILECOIN, which is what the setting FILECOIN is, the suite also runs on that provider. The objects stay there, and are paid for until they are removed.
+// With TEST_FILECOIN, in the format of the setting FILECOIN, the suite also runs on that provider. The objects stay
+// there, and are paid for until they are removed.
 
 import { SettingsReader } from '@svc/service/program/config'
 import { PROVIDER_SETTINGS } from '../../src/drivers.ts'

@@ -1,4 +1,4 @@
-// The emulator accepts documents of any size. This checks them with a library that counts as Firestore does.
+// The emulator accepts documents of any size. This checks their size with a library that counts like Firestore.
 
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'

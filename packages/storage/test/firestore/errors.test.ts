@@ -30,7 +30,7 @@ it('a key that is no longer valid means that Firestore is closed', () => {
   expect([error.reason, error.isRetryable]).toEqual(['closed', false])
 })
 
-it('T-139 without credentials Firestore is closed, and the error contains nothing of a request', () => {
+it('T-139 without credentials Firestore is closed, and the error contains no part of a request', () => {
   const cause = Object.assign(new Error('Could not load the default credentials.'), { config: { data: 's3cret' } })
   const error = callError(cause)
   expect(error.reason).toBe('closed')

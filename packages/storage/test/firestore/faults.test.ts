@@ -23,7 +23,7 @@ async function expectNothing(id: string): Promise<void> {
 }
 
 describe('a Firestore database that hangs', () => {
-  it('times out in the middle of an object, and nothing of it is left', { tags: ['nightly'] }, async () => {
+  it('times out in the middle of an object, and leaves nothing of it', { tags: ['nightly'] }, async () => {
     const id = newId()
     fail(at.server, { at: /Commit/, after: 1, times: 1, fault: 'silence' })
     await expect(keep(watchful, randomBytes(3 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
@@ -54,7 +54,7 @@ it('a Firestore database that fails gets three requests and no more, and one fro
   expect(at.server.calls.length).toBe(before + 4)
 })
 
-/** 2 MiB and more are three chunks, and so three commits: the third has the object in it. */
+/** 2 MiB and more are three chunks, and so three commits: the third contains the object. */
 const COMMITS = [0, 1, 2]
 const bytes = randomBytes(2 * MIB + 1)
 
@@ -68,7 +68,7 @@ const temporary: Record<string, Fault> = {
   'succeeds and cuts the connection': 'lost answer',
 }
 it.each(Object.entries(temporary))(
-  'a Firestore write continues when the provider %s, and nothing is written twice',
+  'a Firestore write continues without duplicates when the provider %s',
   { tags: ['nightly'] },
   async (_, fault) => {
     for (const after of COMMITS) {

@@ -34,7 +34,7 @@ export async function startTestFirestore() {
     opened.push(provider)
     return provider
   }
-  /** An object has two words in its path, a chunk four. */
+  /** An object has two segments in its path, a chunk four. */
   const paths = async (words: number, id?: string) =>
     (await server.documents())
       .map(({ path }) => path)
@@ -43,7 +43,7 @@ export async function startTestFirestore() {
     server,
     provider: await open(),
     open,
-    /** What the server holds of an object, or of all. */
+    /** What the server stores of an object, or of all. */
     objects: (id?: string) => paths(2, id),
     chunks: (id?: string) => paths(4, id),
     async stop() {

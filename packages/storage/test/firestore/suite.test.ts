@@ -1,5 +1,5 @@
-// With TEST_FIRESTORE, which is what the setting FIRESTORE is, the suite also runs on that database, with objects of up
-// to 128 MiB. Give it a collection, as in `svc-test`: the documents there may be deleted.
+// With TEST_FIRESTORE, in the format of the setting FIRESTORE, the suite also runs on that database, with objects of up
+// to 128 MiB. Give it a separate collection, such as `svc-test`: the documents there may be deleted.
 
 import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
 import { SettingsReader } from '@svc/service/program/config'

@@ -48,7 +48,7 @@ it.each([0, MIB])(
       await keep(at.provider, second, id)
       yield randomBytes(1)
     }
-    await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow(/unavailable|there is an object/)
+    await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow(/unavailable|an object with this id/)
     expect(await fetchBytes(at.provider, { id, ref: null })).toEqual(second)
     expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, size === 0 ? 0 : 2])
   },
@@ -77,7 +77,7 @@ it('removing an object from Firestore also removes leftovers of an interrupted w
   await expectNothing(id)
 })
 
-it('SESS-02 a part that comes while its object is completed in Firestore does not change the object', async () => {
+it('SESS-02 a part that arrives while its object is completed in Firestore does not change the object', async () => {
   const calls = openCalls(settingsFor(at.server.address))
   onTestFinished(calls.close)
   const store = createStore(calls, { connectMs: 10_000, answerMs: 20_000, attempts: 3, backoffMs: 60 })

@@ -21,7 +21,7 @@ afterEach(() => {
 const tokenRequests = () => gcs.server.requests.filter((line) => TOKEN.test(line)).length
 const isThere = async () => (await gcs.provider.stat({ id: newId(), ref: null })) === null
 
-/** As on a machine of Google's, whose metadata server issues tokens. */
+/** Like a machine of Google's, whose metadata server issues tokens. */
 async function onGooglesMachine() {
   const home = await mkdtemp(join(tmpdir(), 'svc-home-'))
   onTestFinished(() => rm(home, { recursive: true }))

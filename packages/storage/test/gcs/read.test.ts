@@ -17,7 +17,7 @@ const gcs = forAllTests(() => startTestGcs())
 const key = forAllTests(() => keep(gcs.provider, bytes))
 afterEach(() => gcs.server.recover())
 
-describe('the Google Cloud Storage driver, reading while the store fails,', () => {
+describe('reading with the Google Cloud Storage driver while the store fails', () => {
   it('fails when the object was removed or replaced before a stream is resumed', async () => {
     for (const replace of [false, true]) {
       const { id } = await keep(gcs.provider, bytes)
@@ -54,7 +54,7 @@ describe('the Google Cloud Storage driver, reading while the store fails,', () =
   })
 })
 
-it('the Google Cloud Storage driver gives up a session that hangs, and leaves nothing of the object', {
+it('the Google Cloud Storage driver cancels a session that hangs, and leaves nothing of the object', {
   tags: ['nightly'],
 }, async () => {
   const id = newId()
@@ -75,7 +75,7 @@ it('the Google Cloud Storage driver does not time out while a slow reader pauses
   const provider = await gcs.open({}, { answerMs: 700, idleMs: 700, attempts: 2 })
   const pieces = (await provider.read(key))!.iterator()
   const read = [(await pieces.next()).value]
-  // Meanwhile a question with the same timeout has failed twice.
+  // Meanwhile a request with the same timeout has failed twice.
   gcs.server.fail({ at: /fields=size/, fault: 'silence' })
   await expect(provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
   expect(gcs.server.requests.filter((line) => line.includes('alt=media')).at(-1)).not.toContain('ifGenerationMatch')
@@ -83,14 +83,14 @@ it('the Google Cloud Storage driver does not time out while a slow reader pauses
   expect(Buffer.concat(read).equals(bytes)).toBe(true)
 })
 
-// A listener that accepts no connections: the kernel queues a few, and lets the others wait.
+// A listener that accepts no connections: the kernel queues a few, and makes the others wait.
 const BUSY = `
   require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
     require('node:fs').writeSync(1, this.address().port + '\\n')
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   })`
 
-it('the Google Cloud Storage driver gives up when no connection is made', { tags: ['nightly'] }, async () => {
+it('the Google Cloud Storage driver times out when no connection is made', { tags: ['nightly'] }, async () => {
   const [port] = await startProcess(process.execPath, { args: ['-e', BUSY] }).said(/^\d+$/)
   const sockets = Array.from({ length: 8 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
   onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
@@ -98,6 +98,6 @@ it('the Google Cloud Storage driver gives up when no connection is made', { tags
   const wait = provider.stat(key)
   await expect(wait).rejects.toMatchObject({
     ...UNAVAILABLE,
-    cause: { message: 'the provider did nothing for 1500 ms' },
+    cause: { message: 'the provider did not respond for 1500 ms' },
   })
 })

@@ -28,7 +28,7 @@ export async function startTestGcs(options: Partial<GcsServerOptions> = {}) {
     async restart() {
       await server.stop()
       server = await startGcsServer({ ...options, folder, port: server.port })
-      await provider.check() // the new server knows no token of the old one
+      await provider.check() // the new server does not know the old server's tokens
     },
     async close() {
       await server.stop()

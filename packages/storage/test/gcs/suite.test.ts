@@ -1,4 +1,4 @@
-// With TEST_GCS, which is what the setting GCS is, the suite also runs on that bucket. Give it a prefix, as in
+// With TEST_GCS, in the format of the setting GCS, the suite also runs on that bucket. Give it a prefix, such as
 // `svc-test/`: the objects there may be deleted.
 
 import { SettingsReader } from '@svc/service/program/config'

@@ -40,7 +40,7 @@ async function expectNothing(size: number, sourceError: object) {
   expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
 }
 
-describe('the Google Cloud Storage driver, writing after a temporary error,', () => {
+describe('writing with the Google Cloud Storage driver after a temporary error', () => {
   const [small, large] = [100_000, 9 * MIB + 5]
   const temporary: [string, size: number, at: RegExp, times: number, Fault][] = [
     ['a server error', small, WHOLE, 3, { status: 503 }],
@@ -74,14 +74,14 @@ describe('the Google Cloud Storage driver, writing after a temporary error,', ()
     const other = await gcs.open()
     await keep(other, Buffer.from('of another'), id)
     gcs.server.fail({ at: WHOLE, fault: 'lost answer', times: 1 })
-    await expect(keep(gcs.provider, Buffer.from('mine'), id)).rejects.toThrow('there is an object with this id')
+    await expect(keep(gcs.provider, Buffer.from('mine'), id)).rejects.toThrow('an object with this id already exists')
     expect(await fetchBytes(gcs.provider, { id, ref: null })).toEqual(Buffer.from('of another'))
-    await expect(keep(gcs.provider, Buffer.alloc(3 * MIB), id)).rejects.toThrow('there is an object with this id')
+    await expect(keep(gcs.provider, Buffer.alloc(3 * MIB), id)).rejects.toThrow('an object with this id already exists')
     expect(await fetchBytes(gcs.provider, { id, ref: null })).toEqual(Buffer.from('of another'))
   })
 })
 
-describe('the Google Cloud Storage driver, writing while the store fails,', () => {
+describe('writing with the Google Cloud Storage driver while the store fails', () => {
   it.each([
     [10, WHOLE, 0],
     [MIB + 1, CHUNK, 1],
@@ -163,7 +163,7 @@ describe('a source of the Google Cloud Storage driver that fails', () => {
   it.each([
     ['while a chunk is being sent', CHUNK],
     ['while a session is being begun', SESSION],
-  ])('%s ends the write at once, with its own error', async (_, at) => {
+  ])('%s ends the write immediately, with its own error', async (_, at) => {
     if (at === CHUNK) gcs.server.fail({ at, fault: 'silence' })
     const sourceError = new Error('no more')
     const source = new Readable({ read() {} })
@@ -185,7 +185,7 @@ it('SESS-03 an object that two gateways make of the same parts at once is lost t
   const part = { index: 0, size: MIB, isLast: false, maxBytes: MIB }
   const written = { ...part, ref: (await gcs.provider.parts.write(upload, part, streamOf(bytes)))! }
   const completed = await gcs.provider.parts.complete(upload, [written])
-  // The other one looks before the object is there, and puts the parts together when they are gone.
+  // The other one checks before the object exists, and combines the parts when they are gone.
   gcs.server.fail({ at: FIND, times: 1, fault: { status: 404 } })
   expect(await gcs.provider.parts.complete(upload, [written])).toEqual(completed)
   expect((await fetchBytes(gcs.provider, { id, ref: null }))!.equals(bytes)).toBe(true)

@@ -32,8 +32,8 @@ it('the local driver loses no acknowledged object and shows no incomplete one wh
   }
 })
 
-// Making a full disk needs privileges. A limit on the length of files does not, and beyond it the kernel behaves as on a
-// full disk: it cuts one write short, then fails. The error of a full disk itself is shown on /dev/full in `write.test.ts`.
+// A full disk needs privileges. A limit on the length of files does not, and beyond it the kernel behaves as on a full
+// disk: it truncates one write, then fails. `write.test.ts` shows the error of a full disk itself on /dev/full.
 describe('the local driver on a full disk', () => {
   async function writeWithin(blocks: number, lengths: number[]) {
     const objects = lengths.map((length) => ({ id: newId(), length }))

@@ -6,7 +6,7 @@ import { openFolderFiles } from '../../src/local/files.ts'
 import { ProviderError } from '../../src/provider.ts'
 import { openTestFolder } from './open-folder.ts'
 
-it('LOG-02 named files of any size are read whole, and none stays open', async () => {
+it('LOG-02 named files of any size are read completely, and none stays open', async () => {
   const { folder, openFiles } = await openTestFolder()
   const files = openFolderFiles(folder)
   for (const size of [0, 1, 8192, 9215, 9216, 9217, 100_000]) {

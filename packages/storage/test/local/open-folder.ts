@@ -12,9 +12,9 @@ export interface TestFolder {
   incomingPath(id: string): string
   /** Sorted ids of all visible objects. */
   objects(): Promise<string[]>
-  /** Ids of objects that are being written, or were left. */
+  /** Ids of incomplete objects, being written or left over. */
   incoming(): Promise<string[]>
-  /** Files of the folder that this process has open. */
+  /** The folder's files that this process has open. */
   openFiles(): Promise<string[]>
 }
 

@@ -13,7 +13,7 @@ import { makeFolder, openFilesOf, openTestFolder, type TestFolder } from './open
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
-/** The driver looks them up in two ways. */
+/** The driver looks them up in two ways, depending on their number. */
 const fewAndMany = (key: ObjectKey) => [[key], Array<ObjectKey>(2000).fill(key)]
 
 describeProvider('the local driver', async () => {
@@ -60,10 +60,10 @@ describe('the local driver', () => {
     await expect(provider.read(key)).rejects.toMatchObject(UNAVAILABLE)
     await expect(provider.stat(key)).rejects.toMatchObject(UNAVAILABLE)
     for (const keys of fewAndMany(key)) await expect(provider.absent(keys)).rejects.toMatchObject(UNAVAILABLE)
-    await expect(keep(provider, Buffer.from('new'), id)).rejects.toThrow('there is an object')
+    await expect(keep(provider, Buffer.from('new'), id)).rejects.toThrow('an object with this id already exists')
     await provider.remove(key)
     await symlink(outside, at.incomingPath(id))
-    await expect(keep(provider, Buffer.from('new'), id)).rejects.toThrow('there is an object')
+    await expect(keep(provider, Buffer.from('new'), id)).rejects.toThrow('an object with this id already exists')
     await provider.remove(key)
     expect(await readFile(outside, 'utf8')).toBe('a secret')
     expect(await fetchBytes(provider, await keep(provider, Buffer.from('new'), id))).toEqual(Buffer.from('new'))
@@ -114,7 +114,7 @@ describe('the local driver', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  it('removes leftovers of a day ago at the start, and not those of running writes', async () => {
+  it('removes leftovers of the day before at the start, and not the files of running writes', async () => {
     const [old, fresh] = [newId(), newId()]
     const twoDaysAgo = new Date(Date.now() - 2 * 24 * 3600 * 1000)
     for (const id of [old, fresh]) await writeFile(at.incomingPath(id), 'half')

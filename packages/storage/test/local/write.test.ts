@@ -29,7 +29,7 @@ it('the local driver rethrows an error of the source that looks like a disk erro
   await expect(writeStream(batchSource(source), fullDevice(), null)).rejects.toBe(failure)
 })
 
-it('the local driver gives chunks back once they are written, where the source allows it', async () => {
+it('the local driver frees chunks once they are written, if the source allows it', async () => {
   const { provider } = await openTestFolder()
   const bytes = randomBytes(3_000_000)
   const source = streamOf(bytes, 65_536).map((chunk: Buffer) => Buffer.from(chunk))
@@ -45,7 +45,7 @@ it('the local driver gives chunks back once they are written, where the source a
 
 it.each([
   ['is exact', [0], true],
-  ['has others between its parts', [0, 2], false],
+  ['has other parts between its parts', [0, 2], false],
 ])(
   'SESS-03 the local driver completes an object that %s again when another process begins it again',
   async (_, indices, isExact) => {

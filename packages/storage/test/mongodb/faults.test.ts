@@ -8,7 +8,7 @@ import { failureOf } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
 import { CREDENTIALS, command, MIB, openTestMongodb, settingsOf, UNAVAILABLE } from './start-mongodb.ts'
 
-/** Notices soon that the server is down, and gives a busy machine time to answer. */
+/** Detects soon that the server is down, and gives a busy machine time to answer. */
 const WATCHFUL = { connectMs: 400, answerMs: 10_000, attempts: 3, backoffMs: 200 }
 
 describe('a MongoDB server that is down', () => {
@@ -25,14 +25,14 @@ describe('a MongoDB server that is down', () => {
   })
 })
 
-it('a MongoDB server that hangs in the middle of an object has nothing of it', { tags: ['nightly'] }, async () => {
+it('a MongoDB server that hangs in the middle of an object stores nothing of it', { tags: ['nightly'] }, async () => {
   const at = await openTestMongodb({ connectMs: 10_000, answerMs: 2000 })
   at.failAlways(({ name, body }) => name === 'insert' && isChunk(body.documents, 1), 'silence')
   await expect(keep(at.provider, randomBytes(3 * MIB))).rejects.toMatchObject(UNAVAILABLE)
   expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it('a MongoDB server that runs out of space in the middle of an object is full, and has nothing of it', async () => {
+it('a MongoDB server that runs out of space in the middle of an object is full, and stores nothing of it', async () => {
   const at = await openTestMongodb()
   const error = ERRORS.outOfDisk
   at.failAlways(({ name, body }) => name === 'insert' && isChunk(body.documents, 2), { error })
@@ -71,7 +71,7 @@ const temporary: Record<string, Fault> = {
   'cuts the connection in the middle of its answer': 'cut-answer',
 }
 it.each(Object.entries(temporary))(
-  'the MongoDB driver repeats a request when the server %s, and nothing is done twice',
+  'the MongoDB driver repeats a request without duplicates when the server %s',
   { tags: ['nightly'] },
   async (_, fault) => {
     const at = await openTestMongodb()
@@ -104,7 +104,7 @@ it.each<[string, Fault]>([
   }
 })
 
-it('there is no object when a MongoDB set loses its primary for good while it is written', {
+it('there is no object when a MongoDB set loses its primary permanently while it is written', {
   tags: ['nightly'],
 }, async () => {
   const at = await openTestMongodb({ connectMs: 400 })

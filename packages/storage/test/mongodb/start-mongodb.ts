@@ -47,7 +47,7 @@ export async function startTestMongodb(timeouts: Partial<Timeouts> = {}) {
     /** Documents on the server: claims and complete objects. */
     files: () => at.server.documents('svc.objects.files'),
     chunks: () => at.server.documents('svc.objects.chunks'),
-    /** The next commands of this kind fail, each with the next fault; then they succeed again. */
+    /** The next commands of this kind fail, each with the next fault; later ones succeed again. */
     failNext(matches: Matches, ...faults: Fault[]) {
       at.server.faults.on = (command) => (matches(command) ? (faults.shift() ?? null) : null)
     },

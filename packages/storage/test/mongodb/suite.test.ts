@@ -21,8 +21,8 @@ describeProvider('the MongoDB driver', async () => {
   }
 })
 
-// With TEST_MONGODB_URL the suite also runs on that server, with a user that may read and write in TEST_MONGODB_DATABASE
-// (svc_test by default). The bucket is a new one and is dropped.
+// With TEST_MONGODB_URL the suite also runs on that server, with a user that may read and write in
+// TEST_MONGODB_DATABASE (svc_test by default). The bucket is new and is dropped.
 const { TEST_MONGODB_URL: url, TEST_MONGODB_DATABASE: database = 'svc_test' } = process.env
 if (url) {
   describeProvider('the MongoDB driver on a real server', async () => {

@@ -75,13 +75,13 @@ it('the MongoDB driver rejects an id with leftover chunks until they are removed
   await expect(at.provider.remove(key)).rejects.toMatchObject(UNAVAILABLE)
   expect(await at.provider.stat(key)).toBeNull()
   at.recover()
-  await expect(keep(at.provider, randomBytes(5), key.id)).rejects.toThrow('there is an object')
+  await expect(keep(at.provider, randomBytes(5), key.id)).rejects.toThrow('an object with this id already exists')
   expect([at.files().length, at.chunks().length]).toEqual([0, 1])
   await at.provider.remove(key)
   expect(await fetchBytes(at.provider, await keep(at.provider, bytes, key.id))).toEqual(bytes)
 })
 
-it('the MongoDB driver removes week-old leftovers at the start, and not those of running writes', async () => {
+it('the MongoDB driver removes week-old leftovers at the start, and not the chunks of running writes', async () => {
   const at = await openTestMongodb()
   const old = await leaveLeftovers(at)
   const client = new MongoClient(at.server.url)

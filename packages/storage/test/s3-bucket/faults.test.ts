@@ -81,7 +81,7 @@ describe.each([
 describe('a Storj upload in parts', () => {
   const ABOUT = { contentType: 'a/b', partBytes: 5 * MIB }
 
-  it('is aborted when its object is removed, however many there are, and no other upload is', async () => {
+  it('is aborted when its object is removed, and so are all others of that object only', async () => {
     const storj = await openTestBucket({ pageSize: 2 })
     const [id, other] = [newId(), newId()]
     for (const each of [id, other, id, id, id, id]) await storj.provider.parts.begin(each, ABOUT)

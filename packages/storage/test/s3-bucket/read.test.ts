@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
 
-describe('the S3 bucket driver, reading,', () => {
+describe('reading with the S3 bucket driver', () => {
   const storj = forEachTest(() => startTestBucket())
 
   it.each(['is removed', 'is replaced'])(

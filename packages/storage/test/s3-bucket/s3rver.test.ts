@@ -1,4 +1,4 @@
-// The driver on an S3 server that others wrote, which checks its signatures and requests independently.
+// The driver with a third-party S3 server, which checks its signatures and requests independently.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -49,7 +49,7 @@ describe('the S3 bucket driver with s3rver', () => {
     expect(bytes.equals((await fetchBytes(provider, key))!)).toBe(true)
     const range = { start: size - 500, end: size - 2 }
     expect(bytes.subarray(range.start, range.end + 1).equals((await fetchBytes(provider, key, range))!)).toBe(true)
-    await expect(keep(provider, Buffer.from('other'), id)).rejects.toThrow('there is an object with this id')
+    await expect(keep(provider, Buffer.from('other'), id)).rejects.toThrow('an object with this id already exists')
     expect(await provider.remove(key)).toBe('removed')
     expect([await provider.stat(key), await provider.read(key)]).toEqual([null, null])
   })

@@ -35,7 +35,7 @@ export async function startTestBucket(options: Partial<S3BucketServerOptions> = 
       await storj.server.stop()
       storj.server = await startS3BucketServer({ folder, ...options, port: server.port })
     },
-    /** Files of objects and parts that are being written, or were left. */
+    /** Files of incomplete objects and parts, being written or left over. */
     incoming: () => readdir(join(folder, 'incoming')),
     async close() {
       await storj.server.stop()

@@ -1,4 +1,4 @@
-// With TEST_STORJ, which is what the setting STORJ is, the suite also runs on that bucket. Give it a prefix, as in
+// With TEST_STORJ, in the format of the setting STORJ, the suite also runs on that bucket. Give it a prefix, such as
 // `svc-test/`: the objects there may be deleted.
 
 import { SettingsReader } from '@svc/service/program/config'

@@ -80,7 +80,9 @@ describe('an object that the S3 bucket driver writes', () => {
   it('is not replaced in a store that ignores preconditions', async () => {
     const older = await openTestBucket({ ignoresPreconditions: true })
     const key = await keep(older.provider, Buffer.from('first'))
-    await expect(keep(older.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object with this id')
+    await expect(keep(older.provider, Buffer.from('other'), key.id)).rejects.toThrow(
+      'an object with this id already exists',
+    )
     expect(await fetchBytes(older.provider, key)).toEqual(Buffer.from('first'))
   })
 })

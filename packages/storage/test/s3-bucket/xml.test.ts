@@ -11,7 +11,7 @@ describe('an answer of S3', () => {
     expect(textIn('<Key></Key>', 'Key')).toBe('')
   })
 
-  it('has its known entities decoded, and unknown ones left as they are', () => {
+  it('has its known entities decoded, and unknown ones unchanged', () => {
     expect(textIn('<K>&amp;&lt;&gt;&quot;&apos;&#43;&#x2F;&amp;lt;</K>', 'K')).toBe('&<>"\'+/&lt;')
     expect(textIn('<K>&xxe;&#99999999;&#1114112;&#xZ;&;&</K>', 'K')).toBe('&xxe;&#99999999;&#1114112;&#xZ;&;&')
     expect(textIn(`<K>${escaped('"a"&<b>')}</K>`, 'K')).toBe('"a"&<b>')
@@ -27,7 +27,7 @@ describe('an answer of S3', () => {
     expect(badGateway).toMatchObject({ reason: 'unavailable', answer: { code: '' } })
   })
 
-  it('shows in its error how far the clocks are apart when it rejects us', () => {
+  it('shows the difference of the clocks in its error when it denies access', () => {
     const at = (ahead: number) => new Date(Date.now() + ahead).toUTCString()
     const messageFor = (date: string) =>
       (answerError('Storj', 'HEAD', { status: 403, text: '', headers: { date } }).cause as Error).message

@@ -4,7 +4,7 @@ import { lru } from '@svc/concurrency/caches'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { type Checkpoint, readCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
-import { type TilePlace, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
+import { type TilePosition, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
 import { HASH_BYTES } from '@svc/protocol/transparency/tree'
 import type { NamedFiles } from '@svc/storage/named-files'
 
@@ -24,9 +24,9 @@ export interface PublishedLog {
   /** The present checkpoint. Throws if it belongs to another log. */
   newest(): Promise<PublishedCheckpoint | null>
   /** Null if the newest checkpoint does not cover the tile. */
-  tile(tile: TilePlace): Promise<Uint8Array | null>
+  tile(tile: TilePosition): Promise<Uint8Array | null>
   /** The same for a tile that a checkpoint is known to cover. */
-  coveredTile(tile: TilePlace): Promise<Uint8Array>
+  coveredTile(tile: TilePosition): Promise<Uint8Array>
 }
 
 const FRESH_MS = 1000
@@ -64,7 +64,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
   }
 
   /** The requested tile is the beginning of the tile as it is stored now. */
-  async function read(tile: TilePlace, size: number): Promise<Uint8Array | null> {
+  async function read(tile: TilePosition, size: number): Promise<Uint8Array | null> {
     const { level, index } = tile
     const stored = { ...tile, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
     if (stored.width < tile.width) return null
@@ -79,7 +79,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     return requested
   }
 
-  async function readTile(tile: TilePlace): Promise<Uint8Array | null> {
+  async function readTile(tile: TilePosition): Promise<Uint8Array | null> {
     const { size } = (await checkpoint()) ?? { size: 0 }
     const bytes = await read(tile, size)
     if (bytes) return bytes
@@ -125,7 +125,7 @@ export class ForeignLog extends Error {
 export class TileMissing extends Error {
   override name = 'TileMissing'
 
-  constructor(tile: TilePlace) {
+  constructor(tile: TilePosition) {
     super(`the published log lacks ${tilePath(tile)}, or it is damaged`)
   }
 }

@@ -7,7 +7,7 @@ import { type Policy, readPolicy } from '@svc/protocol/transparency/policy'
 import type { Mode, SettingsReader } from '@svc/service/program/config'
 import { developmentKeyFor, readOptionalKey } from '@svc/service/program/keys'
 import { type BucketSettings, readBucketSettings } from '@svc/storage/s3-bucket/settings'
-import { besideDatabase, type DatabasePlace } from '../../db/settings.ts'
+import { besideDatabase, type DatabaseLocation } from '../../db/settings.ts'
 
 export interface TransparencyConfig {
   /** The name of the log, until the database has one. */
@@ -33,7 +33,7 @@ export interface TransparencySecrets {
 interface Location {
   mode: Mode
   baseUrl: string
-  databaseLocation: DatabasePlace
+  databaseLocation: DatabaseLocation
 }
 
 export function readTransparencySettings(
@@ -68,7 +68,7 @@ function readOrigin(settings: SettingsReader, baseUrl: string): Pick<Transparenc
   return { origin: given || `${host}${pathname.replace(/\/$/, '')}/log`, isOriginGiven: given !== '' }
 }
 
-function readLogSeed(settings: SettingsReader, mode: Mode, { dataDir }: DatabasePlace): Uint8Array | null {
+function readLogSeed(settings: SettingsReader, mode: Mode, { dataDir }: DatabaseLocation): Uint8Array | null {
   const isProduction = mode === 'production'
   const given = readOptionalKey(settings, 'LOG_KEY', isProduction)
   return given ?? (isProduction ? null : developmentKeyFor(settings, dataDir, 'log'))

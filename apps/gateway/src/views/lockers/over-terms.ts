@@ -4,9 +4,9 @@ import type { Terms } from '@svc/api/purchases'
 import { jsonInteger } from '@svc/database/prepared'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Locker } from '../../db/schema.ts'
-import { type LockerRoom, ROOM } from '../../lockers/terms.ts'
+import { type LockerTotals, USAGE } from '../../lockers/terms.ts'
 
-export interface LockerOver extends Pick<Locker, 'locker_id' | 'owner' | 'provider'>, LockerRoom {
+export interface LockerOver extends Pick<Locker, 'locker_id' | 'owner' | 'provider'>, LockerTotals {
   egress_bytes: number
   /** Of bytes, files or egress, whichever share is highest; rounded up. */
   used_percent: number
@@ -28,7 +28,7 @@ export function pageOverTerms(db: Db, { now, after, limit }: OverQuery): Promise
     else egress_percent end`
   const shares = db
     .selectFrom(usedShares(db).as('share'))
-    .select(['locker_id', 'owner', 'provider', 'egress_bytes', ...ROOM])
+    .select(['locker_id', 'owner', 'provider', 'egress_bytes', ...USAGE])
     .select(most.as('used_percent'))
   return db
     .selectFrom(shares.as('locker'))
@@ -77,7 +77,7 @@ function usedShares(db: Db) {
   return db
     .selectFrom('lockers')
     .leftJoin('locker_egress', 'locker_egress.locker_id', 'lockers.locker_id')
-    .select(['lockers.locker_id', 'owner', 'provider', ...ROOM])
+    .select(['lockers.locker_id', 'owner', 'provider', ...USAGE])
     .select([
       EGRESS.as('egress_bytes'),
       percentOf(db, sql`(total_bytes + unconfirmed_bytes)`, 'storage_limit_bytes').as('bytes_percent'),

@@ -23,7 +23,7 @@ export async function provision(
   order: Order,
 ): Promise<ProvisionManifest> {
   if (caller && order.receipt_id !== caller.receipt.receipt_id) {
-    throw receiptMismatch('the envelope is for another receipt than the body')
+    throw receiptMismatch('the envelope names a different receipt than the body')
   }
   if (order.operator_pubkey !== undefined) requireOperatorKey(order.operator_pubkey, 'operator_pubkey')
   // The journal must have the receipt before its locker.

@@ -9,7 +9,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
 import { findEgressBytes, findPaidQuotes, type PaidQuote } from '../../lockers/store.ts'
-import { isEnded, type LockerRoom, termsOf, unitsOf, usedBytes } from '../../lockers/terms.ts'
+import { isEnded, type LockerTotals, termsOf, unitsOf, usedBytes } from '../../lockers/terms.ts'
 import { nextAnchor } from './next-anchor.ts'
 import { type LockerOver, pageOverTerms } from './over-terms.ts'
 
@@ -34,7 +34,7 @@ export async function readUsage(context: Context, locker: Locker): Promise<Locke
   }
 }
 
-function usedAndBought(locker: LockerRoom, egress: number) {
+function usedAndBought(locker: LockerTotals, egress: number) {
   const { storage_limit_bytes, file_limit, egress_included_bytes } = termsOf(locker)
   return {
     bytes: { used: usedBytes(locker), bought: storage_limit_bytes },

@@ -1,6 +1,6 @@
 // The challenges of a quote in the Machine Payments Protocol: one for each leg that its payment methods can express.
-// They follow from the stored quote, so that nothing of them is kept. Clients may say in Accept-Payment which payment
-// methods they have, and which they like better.
+// They follow from the stored quote, so nothing of them is stored. Clients may list their payment methods, by
+// preference, in Accept-Payment.
 
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -11,18 +11,20 @@ import type { PaymentLeg } from '@svc/api/quote'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import { paymentReference } from '@svc/protocol/ids'
 import { MPP_CHALLENGE_PREFIX } from '@svc/protocol/names'
-import { inTurns, MAX_CHARACTERS } from '../payment-headers.ts'
+import { alternated, MAX_CHARACTERS } from '../payment-headers.ts'
 import type { QuoteTexts } from '../quote-template.ts'
 import type { SalesConfig } from '../settings.ts'
 
-/** What challenges say of the seller. */
+/** The seller's part of challenges. */
 export interface Payee {
-  /** Where the challenge is good: the host of the service. */
+  /** The realm of the challenges: the host of the service. */
   realm: string
   isDevelopment: boolean
-  /** The wallet that tokens are paid to on the network of the method `solana`. Null where that takes no payments. */
+  /**
+   * The wallet that receives tokens on the network of the method `solana`. Null when that network accepts no payments.
+   */
   solanaWallet: string | null
-  /** Whether the service sends transfers on EVM chains that payers have only signed. */
+  /** Whether the service sends transfers on EVM chains that payers only sign. */
   takesAuthorizations: boolean
 }
 
@@ -30,7 +32,7 @@ export interface Payee {
 export interface Charge {
   leg: PaymentLeg
   method: PaymentMethod
-  /** Types of payloads that pay it. */
+  /** The types of payloads that can pay it. */
   credentialTypes: readonly CredentialPayload['type'][]
   /** The JSON of the request, before and after the payment reference. */
   request: readonly [string, string]
@@ -47,7 +49,7 @@ export interface Challenge {
   opaque: string
 }
 
-/** All that a quote's challenges are made from, besides its id. */
+/** Everything that a quote's challenges are made from, besides its id. */
 export interface QuoteCharges {
   charges: readonly Charge[]
   payee: Payee
@@ -72,9 +74,9 @@ export function quoteCharges(accepts: readonly PaymentLeg[], payee: Payee): Quot
   return { charges: chargesOf(accepts, payee), payee }
 }
 
-const REFERENCE_PLACE = paymentReference('')
+const REFERENCE_PLACEHOLDER = paymentReference('')
 
-/** Those of each method in turn, as they are shown. */
+/** The charges of all methods, in the order of display. */
 export function chargesOf(accepts: readonly PaymentLeg[], payee: Payee): Charge[] {
   const charges = accepts.flatMap((leg): Charge[] => {
     const network = networkNamed(leg.network)
@@ -83,11 +85,11 @@ export function chargesOf(accepts: readonly PaymentLeg[], payee: Payee): Charge[
     const expressed = evm ? evmCharge(evm, leg, credentialTypes) : solanaCharge(leg, payee)
     if (!expressed) return []
     const { amount } = leg
-    const text = canonicalJson({ amount, externalId: REFERENCE_PLACE, ...expressed })
-    const [before, after] = text.split(REFERENCE_PLACE) as [string, string] // it is in there once
+    const text = canonicalJson({ amount, externalId: REFERENCE_PLACEHOLDER, ...expressed })
+    const [before, after] = text.split(REFERENCE_PLACEHOLDER) as [string, string] // it is in there once
     return [{ leg, method: evm ? 'evm' : 'solana', credentialTypes, request: [before, after] }]
   })
-  return inTurns(charges, ({ method }) => method)
+  return alternated(charges, ({ method }) => method)
 }
 
 function evmCredentials(
@@ -113,7 +115,7 @@ function evmCharge(
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
-/** The recipient is a wallet, also of tokens: clients find its token account themselves. */
+/** The recipient is a wallet, also for tokens: clients derive its token account. */
 function solanaCharge(leg: PaymentLeg, { isDevelopment, solanaWallet }: Payee): Record<string, Json> | null {
   if (leg.network !== ROLES.solanaPay.caip2) return null
   // A client of the real chain must not pay a gateway that runs on a local one (ADD-10).
@@ -125,7 +127,7 @@ function solanaCharge(leg: PaymentLeg, { isDevelopment, solanaWallet }: Payee): 
   return { currency: asset, recipient: solanaWallet, methodDetails }
 }
 
-/** The same for the same quote and leg, always. Nothing of it leads to `pay_req_id` but `opaque`, which stays off chain. */
+/** Always the same for the same quote and leg. Only `opaque`, which stays off chain, leads to `pay_req_id`. */
 export function challengeOf(
   { method, request: [before, after] }: Charge,
   textOf: QuoteTexts,
@@ -135,7 +137,7 @@ export function challengeOf(
   const request = base64Url(before + textOf('reference') + after)
   const expires = textOf('expires')
   const opaque = base64Url(`{"pay_req_id":"${payReqId}"}`)
-  // The slots of the draft's own binding; a credential is compared with the whole challenge anyway.
+  // The slots of the draft's binding; a credential is compared with the whole challenge anyway.
   const slots = [realm, method, 'charge', request, expires, '', opaque].join('|')
   const digest = hash('sha256', `${MPP_CHALLENGE_PREFIX}${payReqId}|${slots}`, 'base64url')
   return { id: digest, realm, method, intent: 'charge', request, expires, opaque }
@@ -145,7 +147,9 @@ function base64Url(text: string): string {
   return Buffer.from(text).toString('base64url')
 }
 
-/** The header WWW-Authenticate of a quote, with what the client can pay by; null where no method expresses a leg. */
+/**
+ * The header WWW-Authenticate of a quote, limited to what the client can pay with; null when no method expresses a leg.
+ */
 export function challengesFor(
   { charges, payee }: QuoteCharges,
   textOf: QuoteTexts,
@@ -176,7 +180,9 @@ interface Range {
   weight: number
 }
 
-/** The charges that the client can pay, the best first. All of them if it names none of ours, or nothing readable. */
+/**
+ * The charges that the client can pay, the preferred first. All charges if the header names none of ours or is invalid.
+ */
 export function acceptedCharges(charges: readonly Charge[], header: string | string[] | undefined): readonly Charge[] {
   const ranges = typeof header === 'string' ? readRanges(header) : null
   if (!ranges) return charges
@@ -185,7 +191,7 @@ export function acceptedCharges(charges: readonly Charge[], header: string | str
     .filter(({ weight }) => weight > 0)
     .toSorted((a, b) => b.weight - a.weight)
   if (weighted.length === 0) return charges
-  return inTurns(
+  return alternated(
     weighted.map(({ charge }) => charge),
     ({ method }) => method,
   )
@@ -199,7 +205,7 @@ function readRanges(header: string): Range[] | null {
     : null
 }
 
-/** By the most specific range that fits. */
+/** The weight of the most specific range that matches. */
 function weightOf({ method }: Charge, ranges: readonly Range[]): number {
   const fitting = ranges.filter(
     (range) => [method, '*'].includes(range.method) && ['charge', '*'].includes(range.intent),

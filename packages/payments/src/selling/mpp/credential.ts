@@ -1,4 +1,4 @@
-// Reads `Authorization: Payment`. Only the form is checked here: whether its challenge is one of ours, the quote says.
+// Reads `Authorization: Payment`. Checks only the form: the quote decides whether its challenge is one of ours.
 
 import { CREDENTIAL_PAYLOADS, type CredentialPayload, PaymentCredential } from '@svc/api/mpp'
 import { canonicalTx } from '@svc/protocol/ids'
@@ -23,16 +23,16 @@ const payloadObjections = {
 export interface Credential {
   challenge: PaymentCredential['challenge']
   payload: PaymentCredential['payload']
-  /** The quote that the challenge was made for, as the client says. */
+  /** The quote that the challenge was made for, as the client states it. */
   payReqId: string
 }
 
-/** Null where the header holds no credential of the scheme Payment: other schemes mean nothing here. */
+/** Null when the header has no credential of the scheme Payment: other schemes are ignored here. */
 export function readCredential(authorization: string | undefined): Credential | null {
   const found = (authorization?.split(',') ?? []).flatMap((part) => PAYMENT.exec(part.trim())?.[1] ?? [])
   const [text] = found
   if (text === undefined) return null
-  if (found.length > 1) throw malformed('holds more than one credential')
+  if (found.length > 1) throw malformed('has more than one credential')
   if (text.length > MAX_CHARACTERS) throw malformed(`is longer than ${MAX_CHARACTERS} characters`)
   if (!BASE64URL.test(text)) throw malformed('is not base64url')
   const credential = parsed(text, 'is')
@@ -53,7 +53,7 @@ function parsed(text: string, what: string): unknown {
   }
 }
 
-/** The charge whose challenge the credential repeats, with every parameter as it was given, and the payload for it. */
+/** The charge whose challenge the credential repeats, with every parameter unchanged, and the payload for it. */
 export function chargeOf(
   { challenge, payload }: Credential,
   charges: readonly Charge[],
@@ -72,7 +72,7 @@ export function chargeOf(
   throw unknownChallenge()
 }
 
-/** The transaction that a credential shows, and the leg that it says it paid; null for a transfer that was only signed. */
+/** The transaction of a credential, and the leg that it claims to pay; null for a transfer that was only signed. */
 export function shownTransaction({ charge: { leg }, payload }: { charge: Charge; payload: CredentialPayload }) {
   if (payload.type === 'authorization') return null
   const tx = payload.type === 'hash' ? payload.hash : payload.signature
@@ -89,9 +89,9 @@ function malformed(problem: string) {
 }
 
 function invalidPayload(problem: string) {
-  return credentialInvalid('invalid-payload', `the payload is of no type that this challenge takes: ${problem}`)
+  return credentialInvalid('invalid-payload', `the payload has no type that this challenge accepts: ${problem}`)
 }
 
 export function unknownChallenge() {
-  return credentialInvalid('invalid-challenge', 'the credential is for no challenge of this service')
+  return credentialInvalid('invalid-challenge', 'the credential does not match a challenge of this service')
 }

@@ -1,4 +1,4 @@
-// Refusals of payment credentials: problem details (RFC 9457) with our own error fields beside them.
+// Errors of payment credentials: problem details (RFC 9457) with our own error fields beside them.
 
 import type { ErrorBody } from '@svc/api/errors'
 import { ServiceError } from '@svc/service/service-error'
@@ -18,12 +18,12 @@ export function credentialInvalid(
   message: string,
 ): ServiceError {
   return new ServiceError('payment_credential_invalid', `${message}; nothing was changed`, {
-    hint: 'repeat the parameters of one challenge as they were given, with a payload of a type that it names; if you have paid, do not pay again: confirm the transaction at the `confirm_url` of the quote',
+    hint: 'repeat the parameters of one challenge unchanged, with a payload of a type that it lists; if you have paid, do not pay again: confirm the transaction at the `confirm_url` of the quote',
     details: { reason: reason.replace('-', '_') },
   })
 }
 
-/** The refusal as clients of the Machine Payments Protocol read it. Errors that say nothing about the payment stay. */
+/** The error in the form of the Machine Payments Protocol. Errors that are not about the payment stay unchanged. */
 export function asProblem(error: unknown, challenges: string | null = null): unknown {
   if (!(error instanceof ServiceError)) return error
   const type = problemType(error)
@@ -74,7 +74,7 @@ class PaymentProblem extends ServiceError {
   override body(requestId: string): ErrorBody {
     const type = `https://paymentauth.org/problems/${this.#type}`
     const problem = { type, title: TITLES[this.#type], status: 402, detail: this.message }
-    // `detail` is a text in problem details, and none of these refusals has the list that it is elsewhere.
+    // `detail` is text in problem details; none of these errors has the list that it is elsewhere.
     return { ...problem, ...this.#refusal.body(requestId) } as unknown as ErrorBody
   }
 }

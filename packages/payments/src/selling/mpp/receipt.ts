@@ -4,12 +4,12 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { Answer } from '@svc/service/http/answer'
 import type { Challenge } from './challenge.ts'
 
-/** The answer to a credential that paid, with the header Payment-Receipt. */
+/** The response to a credential that paid, with the header Payment-Receipt. */
 export function boughtAnswer<Body extends { receipt: SignedReceipt }>(challenge: Challenge, body: Body): Answer<Body> {
   return new Answer(200, body, paymentReceipt(challenge, body.receipt))
 }
 
-/** It names the transaction, and never the quote or our receipt, whose id opens files. */
+/** Names the transaction, and never the quote or our receipt, whose id opens files. */
 function paymentReceipt({ method, id }: Challenge, receipt: SignedReceipt): { 'payment-receipt': string } {
   const network = networkNamed(receipt.network)
   const text = JSON.stringify({

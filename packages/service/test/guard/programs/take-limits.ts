@@ -1,4 +1,4 @@
-// For tests: on a line of input, takes from many keys, many times at once, and prints how many takes were admitted.
+// For tests: for each line of input, takes from many keys, many times at once, and prints how many takes were admitted.
 
 import { once } from 'node:events'
 import { openDatabase } from '@svc/database/open'

@@ -1,4 +1,4 @@
-// The first process cannot answer what the second one asks.
+// The first process cannot answer the question of the second one.
 
 import cluster from 'node:cluster'
 import { createLog } from '../../../src/program/log.ts'

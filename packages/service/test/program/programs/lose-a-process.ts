@@ -1,4 +1,4 @@
-// Two processes, one of which is killed right before it is asked something. The first attempt to replace it fails.
+// Two processes, one of which is killed right before it is asked a question. The first attempt to replace it fails.
 
 import { execFileSync } from 'node:child_process'
 import cluster from 'node:cluster'
@@ -23,7 +23,7 @@ lost.process.kill('SIGKILL')
 while (!stateOf(lost.process.pid).startsWith('Z'));
 lost.emit('message', { ask: 1 })
 
-/** Without waiting, so that this process does not learn of the end before it asks. */
+/** Synchronous, so that this process does not learn of the end before it asks. */
 function stateOf(pid: number): string {
   return execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
 }

@@ -1,4 +1,4 @@
-// The second process starts for as long as nobody asks it to stop.
+// The second process keeps starting until it is asked to stop.
 
 import cluster from 'node:cluster'
 import { createLog } from '../../../src/program/log.ts'

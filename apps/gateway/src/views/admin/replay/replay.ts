@@ -1,7 +1,7 @@
 // Restores what a database that was set back lacks from the journal. Each document is written once, so a replay can be
 // repeated, and interrupted at any step.
 
-import { type Place, readJournal } from '@svc/database/journal/journal'
+import { type Position, readJournal } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import type { Context } from '../../../context.ts'
 import { type LogGap, unknownAnchors } from '../../../continuity/anchored.ts'
@@ -28,8 +28,8 @@ import type { Restored } from './restored.ts'
 export interface Examined {
   missing: Missing
   /** How far the journal was read. */
-  ends: Place[]
-  /** False if nothing is published or no node answers. */
+  ends: Position[]
+  /** False where nothing is published, or no node answers. */
   isChainRead: boolean
   /** How the published log differs from the database's; null if it does not, or cannot be read. */
   log: LogGap | null

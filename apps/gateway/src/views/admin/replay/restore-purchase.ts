@@ -21,7 +21,7 @@ import {
   lockPaymentTransaction,
   updatePaymentTransaction,
 } from '../../../purchases/store.ts'
-import { noteOverpaid } from '../../../purchases/unclaimed/note-payment.ts'
+import { recordOverpaid } from '../../../purchases/unclaimed/record-payment.ts'
 import { insertUnclaimed } from '../../../purchases/unclaimed/store.ts'
 import type { Restored } from './restored.ts'
 
@@ -56,7 +56,7 @@ export async function restoreReceipt(context: Context, tx: Tx, document: Receipt
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   await insertReceipt(tx, receipt)
-  if (payment) await noteOverpaid(tx, receipt, BigInt(payment.bound))
+  if (payment) await recordOverpaid(tx, receipt, BigInt(payment.bound))
   if (renewal) await renewLocker(tx, receipt, renewal.renewed_at)
   // Its memo may be on chain, so it is not sent again.
   const att_code = paymentAttCode(receipt)
