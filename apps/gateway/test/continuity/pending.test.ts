@@ -23,7 +23,7 @@ import { openRestorable } from './restorable.ts'
 
 /** Commits, and is disconnected before it writes to its journal. */
 function disconnectBeforeJournal<Room extends Context>(context: Room): Room {
-  const commit: Commit<Schema, Noted> = (work) =>
+  const commit: Commit<Schema, DocumentId> = (work) =>
     writable(context.database.db)
       .transaction()
       .execute(async (tx) => {
