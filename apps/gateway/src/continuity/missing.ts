@@ -84,7 +84,11 @@ export async function compareWithJournal(db: Db, { folder, sealing }: JournalLoc
   const earlier = await compareEarlier(db, folder, from)
   return {
     missing: { ...tally.total(), unreadable: [...unreadable.values()], earlier: earlier.missing },
-    ends: [...[...ends].map(([file, end]) => ({ file, end })), ...losses.map(({ position }) => position), ...earlier.ends],
+    ends: [
+      ...[...ends].map(([file, end]) => ({ file, end })),
+      ...losses.map(({ position }) => position),
+      ...earlier.ends,
+    ],
   }
 }
 
