@@ -99,7 +99,7 @@ function isOurs({ payments }: Config, treasury: string): boolean {
 }
 
 function nothingSold(): ServiceError {
-  return new ServiceError('chain_unavailable', 'no way to pay is available right now', {
+  return new ServiceError('chain_unavailable', 'payments are not available at the moment', {
     hint: 'the operator of this service has to look at it; nothing was done',
   })
 }
